@@ -1,0 +1,48 @@
+//! What a node wants done.
+
+use crate::ids::{SlotId, TaskId};
+use crate::time::Time;
+
+/// Something to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Begin an attempt.
+    Start {
+        /// At which task.
+        task: TaskId,
+        /// Which attempt, from one.
+        attempt: u16,
+        /// In which slot.
+        slot: SlotId,
+    },
+    /// End what runs in a slot.
+    Kill {
+        /// Which slot.
+        slot: SlotId,
+        /// Not asking, but forcing.
+        hard: bool,
+    },
+    /// Record that a task is done, and make ready what waited for it alone.
+    Complete {
+        /// Which task.
+        task: TaskId,
+        /// Which attempt.
+        attempt: u16,
+    },
+    /// Record that a task has failed for good, and skip what depends on it.
+    Fail {
+        /// Which task.
+        task: TaskId,
+        /// Which attempt.
+        attempt: u16,
+    },
+    /// Record that an attempt ended without a verdict.
+    Interrupt {
+        /// Which task.
+        task: TaskId,
+        /// Which attempt.
+        attempt: u16,
+        /// When the node will try it again, unless the run is stopping.
+        retry_at: Option<Time>,
+    },
+}

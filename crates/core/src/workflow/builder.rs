@@ -1,0 +1,667 @@
+//! From tasks as written to the flat arrays of the workflow.
+//!
+//! Entries arrive one by one and are turned at once into templates; once all are there, every output of
+//! every task gets its number, then every input finds the object it names, then the edges follow.
+
+use std::collections::BTreeMap;
+
+use super::problem::{Mark, Problem, ProblemList, Problems};
+use super::spec::{self, Action, Foreach, Input, TaskSpec};
+use super::strings::Interner;
+use super::value::{Item, Text, Value};
+use super::{
+    Column, Piece, Resources, Surroundings, Template, Variable, Workflow, command, edges, path, pattern, quantity,
+};
+use crate::ids::TaskId;
+
+/// Numbers are 32 bits wide; the rest of the room is for objects.
+const TASKS_LIMIT: u64 = 1_000_000_000;
+/// References from tasks to objects or other tasks, together.
+const EDGES_LIMIT: usize = 1_000_000_000;
+/// Ends of names are 32 bits wide.
+const NAME_BYTES_LIMIT: usize = u32::MAX as usize - (1 << 20);
+/// With more templates than this, a line per name would help nobody: kinds are then the programs that run.
+const NAMED_KINDS_LIMIT: usize = 64;
+
+/// Where a pattern of a template lies in the pieces, and in the text.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    start: u32,
+    count: u32,
+    mark: Mark,
+    /// `{ all: TASK }` instead of a path.
+    is_all: bool,
+}
+
+/// What a template needs only until its tasks are wired up.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    mark: Mark,
+    outputs: (u32, u32),
+    inputs: (u32, u32),
+    after: (u32, u32),
+    /// The kind that was given, if any, and the one to fall back on.
+    kind: Option<u32>,
+    program: u32,
+}
+
+pub(super) struct Builder<'a> {
+    surroundings: &'a dyn Surroundings,
+    flow: Workflow,
+    strings: Interner,
+    objects: Interner,
+    /// Template by the number of its name, or `NONE`.
+    template_by_name: Vec<u32>,
+    class_by_resources: BTreeMap<Resources, u32>,
+    sources: Vec<Source>,
+    /// Patterns of inputs, outputs and `after`, as the ranges of [`Source`] say.
+    written: Vec<Written>,
+    /// Pieces of those patterns; the pieces of commands live in the workflow.
+    pieces: Vec<Piece>,
+    title: Option<Text>,
+    default_title: String,
+    saw_tasks: bool,
+    task_total: u64,
+    problems: ProblemList,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(default_title: &str, surroundings: &'a dyn Surroundings) -> Self {
+        Builder {
+            surroundings,
+            flow: Workflow::default(),
+            strings: Interner::default(),
+            objects: Interner::default(),
+            template_by_name: Vec::new(),
+            class_by_resources: BTreeMap::new(),
+            sources: Vec::new(),
+            written: Vec::new(),
+            pieces: Vec::new(),
+            title: None,
+            default_title: default_title.to_owned(),
+            saw_tasks: false,
+            task_total: 0,
+            problems: ProblemList::default(),
+        }
+    }
+
+    /// Takes the next entry of the file.
+    pub(super) fn add(&mut self, item: Item) {
+        self.saw_tasks |= matches!(item, Item::Task(..));
+        let result = match item {
+            Item::Task(name, value) => spec::read_task(name, value).and_then(|spec| self.add_task(spec)),
+            Item::Top(key, value) => self.add_top(key, value),
+        };
+        if let Err(problem) = result {
+            self.problems.push(problem);
+        }
+    }
+
+    fn add_top(&mut self, key: Text, value: Value) -> Result<(), Problem> {
+        match key.text.as_str() {
+            "name" => {
+                self.title = Some(spec::scalar(&key, value)?);
+                Ok(())
+            }
+            "tasks" => {
+                self.saw_tasks = true;
+                Err(Problem::new(
+                    value.mark(),
+                    format!("`tasks` is {}, not a map", value.shape()),
+                    "write each task as `NAME: { run: COMMAND }` below `tasks:`",
+                ))
+            }
+            _ => Err(spec::unknown_key(&key, "in the workflow", &["name", "tasks"])),
+        }
+    }
+
+    fn add_task(&mut self, spec: TaskSpec) -> Result<(), Problem> {
+        let (name, _) = self.strings.add(&spec.name.text);
+        self.template_by_name.resize(self.strings.strings.len().max(self.template_by_name.len()), NONE);
+        let earlier = self.template_by_name[name as usize];
+        if earlier != NONE {
+            return Err(Problem::new(
+                spec.name.mark,
+                format!("there are two tasks named `{}`", spec.name.text),
+                "rename one of them",
+            )
+            .spanning(&spec.name.text)
+            .with_related(self.sources[earlier as usize].mark, "the first is here"));
+        }
+        let columns_start = self.flow.columns.len();
+        let rows = self.add_columns(&spec)?;
+        let names: Vec<String> = spec.foreach.iter().map(|(name, _)| name.text.clone()).collect();
+        let first_task = self.task_total;
+        if first_task + rows > TASKS_LIMIT {
+            return Err(Problem::new(
+                spec.name.mark,
+                format!("the workflow has more than {TASKS_LIMIT} tasks"),
+                "split it into several workflows",
+            ));
+        }
+
+        let mut template = Template {
+            timeout_ns: spec.timeout.map_or(0, |timeout| timeout.as_nanos() as u64),
+            name,
+            kind: 0,
+            class: self.class(&spec),
+            first_task: first_task as u32,
+            rows: rows as u32,
+            columns: columns_start as u32,
+            column_count: spec.foreach.len() as u32,
+            action: 0,
+            command: self.flow.pieces.len() as u32,
+            command_pieces: 0,
+            env: self.flow.variables.len() as u32,
+            env_count: spec.env.len() as u32,
+            retries: spec.retries,
+            priority: spec.priority,
+        };
+        let program = self.add_command(&spec, &names, &mut template)?;
+        for (name, value) in &spec.env {
+            let start = self.flow.pieces.len();
+            parse_into(value, &names, &mut self.strings, &mut self.flow.pieces)?;
+            self.flow.variables.push(Variable {
+                name: self.strings.add(&name.text).0,
+                value: start as u32,
+                value_pieces: (self.flow.pieces.len() - start) as u32,
+            });
+        }
+        let outputs = self.write_all(spec.outputs.iter().map(|text| (text, false)), &names)?;
+        let inputs = spec.inputs.iter().map(|input| match input {
+            Input::Path(text) => (text, false),
+            Input::All(text) => (text, true),
+        });
+        let inputs = self.write_all(inputs, &names)?;
+        let after = self.write_all(spec.after.iter().map(|text| (text, true)), &names)?;
+        let kind = spec.kind.as_ref().map(|kind| self.strings.add(&kind.text).0);
+        let program = self.strings.add(&program).0;
+
+        self.template_by_name.resize(self.strings.strings.len(), NONE);
+        self.template_by_name[name as usize] = self.flow.templates.len() as u32;
+        self.flow.templates.push(template);
+        self.sources.push(Source { mark: spec.name.mark, outputs, inputs, after, kind, program });
+        self.task_total += rows;
+        Ok(())
+    }
+
+    /// Adds the columns of a `foreach` and returns how many rows they make together.
+    fn add_columns(&mut self, spec: &TaskSpec) -> Result<u64, Problem> {
+        let mut columns = Vec::new();
+        for (name, over) in &spec.foreach {
+            let column = match over {
+                Foreach::Range { first, last } => {
+                    let length = last.abs_diff(*first).saturating_add(1);
+                    if length > TASKS_LIMIT {
+                        return Err(Problem::new(
+                            name.mark,
+                            format!("`{}` runs over {length} values", name.text),
+                            format!("at most {TASKS_LIMIT} tasks fit into a workflow"),
+                        ));
+                    }
+                    Column { first: *first, is_list: 0, list: 0, length: length as u32, stride: 1 }
+                }
+                Foreach::List(values) => {
+                    self.list_column(name, values.iter().map(|value| (value.text.as_str(), value.mark)))?
+                }
+                Foreach::Glob(glob) => {
+                    let found = self.surroundings.glob(&glob.text).map_err(|why| {
+                        Problem::new(glob.mark, format!("`{}` cannot be searched for: {why}", glob.text), "correct it")
+                            .spanning(&glob.text)
+                    })?;
+                    if found.is_empty() {
+                        return Err(Problem::new(
+                            glob.mark,
+                            format!("no file matches `{}`", glob.text),
+                            "it is looked for from the workflow's directory: correct the pattern or make the files first",
+                        )
+                        .spanning(&glob.text));
+                    }
+                    self.list_column(name, found.iter().map(|path| (path.as_str(), glob.mark)))?
+                }
+            };
+            columns.push(column);
+        }
+        let mut rows: u64 = 1;
+        for column in columns.iter_mut().rev() {
+            column.stride = u32::try_from(rows).unwrap_or(u32::MAX);
+            rows = rows.saturating_mul(u64::from(column.length));
+        }
+        self.flow.columns.extend(columns);
+        Ok(rows)
+    }
+
+    fn list_column<'v>(
+        &mut self,
+        name: &Text,
+        values: impl Iterator<Item = (&'v str, Mark)>,
+    ) -> Result<Column, Problem> {
+        let start = self.flow.values.len();
+        let mut marks = Vec::new();
+        for (value, mark) in values {
+            self.flow.values.push(self.strings.add(value).0);
+            marks.push(mark);
+        }
+        let mut sorted: Vec<(u32, usize)> = self.flow.values[start..].iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let value = self.strings.strings.get(pair[0].0);
+            return Err(Problem::new(
+                marks[pair[1].1],
+                format!("`{}` has the value `{value}` twice, which would make two tasks of the same name", name.text),
+                "keep one of them",
+            )
+            .spanning(value)
+            .with_related(marks[pair[0].1], "the first is here"));
+        }
+        let length = (self.flow.values.len() - start) as u32;
+        Ok(Column { first: 0, is_list: 1, list: start as u32, length, stride: 1 })
+    }
+
+    /// Adds the pieces of the command and returns the name of the program, as far as it can be told.
+    fn add_command(&mut self, spec: &TaskSpec, names: &[String], template: &mut Template) -> Result<String, Problem> {
+        let start = self.flow.pieces.len();
+        let program = match &spec.action {
+            Action::Run(text) => {
+                template.action = command::RUN;
+                parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
+                path::file_name(text.text.split_whitespace().next().unwrap_or("run")).to_owned()
+            }
+            Action::Exec(words) => {
+                template.action = command::EXEC;
+                for (at, word) in words.iter().enumerate() {
+                    if at > 0 {
+                        self.flow.pieces.push(Piece::WORD_END);
+                    }
+                    parse_into(word, names, &mut self.strings, &mut self.flow.pieces)?;
+                }
+                path::file_name(&words[0].text).to_owned()
+            }
+            Action::Noop => {
+                template.action = command::NOOP;
+                "noop".to_owned()
+            }
+            Action::Sleep(text) => {
+                template.action = command::SLEEP;
+                parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
+                let pieces = &self.flow.pieces[start..];
+                let distinct_rows = if pieces.iter().any(|piece| piece.varies()) { template.rows } else { 1 };
+                let mut rendered = String::new();
+                for row in 0..distinct_rows {
+                    rendered.clear();
+                    self.render(template, row, pieces, &mut rendered);
+                    if let Err(why) = quantity::duration(&rendered) {
+                        return Err(Problem::new(
+                            text.mark,
+                            format!("`sleep` cannot be `{rendered}`: {why}"),
+                            "write a time such as 250ms or 2s",
+                        )
+                        .spanning(&text.text));
+                    }
+                }
+                "sleep".to_owned()
+            }
+        };
+        template.command_pieces = (self.flow.pieces.len() - start) as u32;
+        Ok(program)
+    }
+
+    fn class(&mut self, spec: &TaskSpec) -> u32 {
+        let resources = Resources { cpus_milli: spec.cpus_milli.into(), memory_bytes: spec.memory_bytes };
+        *self.class_by_resources.entry(resources).or_insert_with(|| {
+            self.flow.classes.push(resources);
+            (self.flow.classes.len() - 1) as u32
+        })
+    }
+
+    fn write_all<'t>(
+        &mut self,
+        texts: impl Iterator<Item = (&'t Text, bool)>,
+        names: &[String],
+    ) -> Result<(u32, u32), Problem> {
+        let first = self.written.len() as u32;
+        for (text, is_all) in texts {
+            let start = self.pieces.len();
+            parse_into(text, names, &mut self.strings, &mut self.pieces)?;
+            let count = (self.pieces.len() - start) as u32;
+            self.written.push(Written { start: start as u32, count, mark: text.mark, is_all });
+        }
+        Ok((first, self.written.len() as u32))
+    }
+
+    /// Checks the whole and hands it over.
+    pub(super) fn finish(mut self) -> Result<Workflow, Problems> {
+        let title = self.title.take().map_or(self.default_title.clone(), |title| title.text);
+        self.flow.name = self.strings.add(&title).0;
+        if !self.saw_tasks {
+            self.problems.push(Problem::new(
+                Mark { line: 1, column: 1 },
+                "the workflow has no tasks",
+                "write at least one below `tasks:`, for example `hello: { run: echo hello }`",
+            ));
+        }
+        self.problems.check()?;
+        self.name_kinds();
+        self.number_tasks();
+        self.add_outputs();
+        self.problems.check()?;
+        self.add_inputs();
+        self.problems.check()?;
+        let after = self.find_after();
+        self.problems.check()?;
+        self.flow.strings = std::mem::take(&mut self.strings.strings);
+        self.flow.objects = std::mem::take(&mut self.objects.strings);
+        edges::connect(&mut self.flow, after);
+        if let Some(cycle) = edges::find_cycle(&self.flow) {
+            return Err(self.cycle_problem(&cycle).into());
+        }
+        Ok(self.flow)
+    }
+
+    fn name_kinds(&mut self) {
+        let unnamed = self.sources.iter().filter(|source| source.kind.is_none()).count();
+        let by_program = unnamed > NAMED_KINDS_LIMIT;
+        let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+        for (template, source) in self.flow.templates.iter_mut().zip(&self.sources) {
+            let name = source.kind.unwrap_or(if by_program { source.program } else { template.name });
+            template.kind = *numbers.entry(name).or_insert_with(|| {
+                self.flow.kinds.push(name);
+                (self.flow.kinds.len() - 1) as u32
+            });
+        }
+    }
+
+    fn number_tasks(&mut self) {
+        let mut task_template = Vec::with_capacity(self.task_total as usize);
+        for (number, template) in self.flow.templates.iter().enumerate() {
+            task_template.resize(task_template.len() + template.rows as usize, number as u32);
+        }
+        self.flow.task_template = task_template;
+    }
+
+    fn add_outputs(&mut self) {
+        let mut starts = Vec::with_capacity(self.task_total as usize + 1);
+        let mut producers: Vec<u32> = Vec::new();
+        let expected: usize = self
+            .flow
+            .templates
+            .iter()
+            .zip(&self.sources)
+            .map(|(template, source)| template.rows as usize * (source.outputs.1 - source.outputs.0) as usize)
+            .sum();
+        self.objects.reserve(expected);
+        producers.reserve(expected);
+        let mut rendered = String::new();
+        for (number, template) in self.flow.templates.iter().enumerate() {
+            let patterns = self.sources[number].outputs;
+            for row in 0..template.rows {
+                starts.push(producers.len() as u32);
+                for written in &self.written[patterns.0 as usize..patterns.1 as usize] {
+                    rendered.clear();
+                    self.render(template, row, self.pieces_of(written), &mut rendered);
+                    let path = path::normalize(&rendered);
+                    let task = template.first_task + row;
+                    if !path::is_inside(&path) {
+                        self.problems.push(
+                            Problem::new(
+                                written.mark,
+                                format!("the output `{rendered}` leaves the workflow's directory"),
+                                "write a path below the directory that the workflow file is in",
+                            )
+                            .spanning(&rendered),
+                        );
+                        continue;
+                    }
+                    let (object, is_new) = self.objects.add(&path);
+                    if is_new {
+                        producers.push(task);
+                        continue;
+                    }
+                    let first = producers[object as usize];
+                    let message = if first == task {
+                        format!("`{path}` stands twice among the outputs of `{}`", self.task_name(task))
+                    } else {
+                        format!(
+                            "`{path}` is made by two tasks, `{}` and `{}`",
+                            self.task_name(first),
+                            self.task_name(task)
+                        )
+                    };
+                    let first_mark = self.sources[self.flow.task_template[first as usize] as usize].mark;
+                    let problem = Problem::new(written.mark, message, "give each task outputs of its own")
+                        .spanning(&rendered)
+                        .with_related(first_mark, "the first task is here");
+                    self.problems.push(problem);
+                }
+                if self.objects.byte_count() > NAME_BYTES_LIMIT {
+                    self.problems.push(names_too_long(self.sources[number].mark));
+                    return;
+                }
+            }
+        }
+        starts.push(producers.len() as u32);
+        self.flow.output_start = starts;
+        self.flow.producers = producers;
+    }
+
+    fn add_inputs(&mut self) {
+        let mut starts = Vec::with_capacity(self.task_total as usize + 1);
+        let mut inputs: Vec<u32> = Vec::new();
+        let mut rendered = String::new();
+        for number in 0..self.flow.templates.len() {
+            let template = self.flow.templates[number];
+            let patterns = self.sources[number].inputs;
+            for row in 0..template.rows {
+                let start = inputs.len();
+                starts.push(start as u32);
+                for at in patterns.0..patterns.1 {
+                    let written = self.written[at as usize];
+                    rendered.clear();
+                    self.render(&template, row, self.pieces_of(&written), &mut rendered);
+                    if written.is_all {
+                        match self.tasks_named(&rendered) {
+                            Some((first, last)) => {
+                                let made = &self.flow.output_start;
+                                inputs.extend(made[first as usize]..made[last as usize]);
+                                if made[first as usize] == made[last as usize] {
+                                    self.problems.push(
+                                        Problem::new(
+                                            written.mark,
+                                            format!("`{rendered}` makes no files"),
+                                            "give it `out`, or use `after` to wait for it without data",
+                                        )
+                                        .spanning(&rendered),
+                                    );
+                                }
+                            }
+                            None => self.problems.push(self.unknown_task(&rendered, written.mark)),
+                        }
+                        continue;
+                    }
+                    let path = path::normalize(&rendered);
+                    if path.is_empty() {
+                        self.problems.push(Problem::new(
+                            written.mark,
+                            format!("the input `{rendered}` names no file"),
+                            "write a path",
+                        ));
+                        continue;
+                    }
+                    let (object, is_new) = self.objects.add(&path);
+                    if is_new && !self.surroundings.exists(&path) {
+                        self.problems.push(
+                            Problem::new(
+                                written.mark,
+                                format!("the input `{path}` is not there and no task makes it"),
+                                "make the file, correct the name, or add it to the `out` of the task that makes it",
+                            )
+                            .spanning(&rendered),
+                        );
+                    }
+                    inputs.push(object);
+                }
+                // A file named twice is still read once.
+                if inputs.len() - start > 1 && has_repeats(&mut inputs[start..].to_vec()) {
+                    let mut kept = inputs.split_off(start);
+                    let mut seen = std::collections::BTreeSet::new();
+                    kept.retain(|object| seen.insert(*object));
+                    inputs.extend(kept);
+                }
+                if inputs.len() > EDGES_LIMIT || self.objects.byte_count() > NAME_BYTES_LIMIT {
+                    self.problems.push(too_many_edges(self.sources[number].mark));
+                    return;
+                }
+            }
+        }
+        starts.push(inputs.len() as u32);
+        self.flow.input_start = starts;
+        self.flow.inputs = inputs;
+    }
+
+    /// The edges without data, as (child, parent).
+    fn find_after(&mut self) -> Vec<(TaskId, TaskId)> {
+        let mut after = Vec::new();
+        let mut rendered = String::new();
+        for number in 0..self.flow.templates.len() {
+            let template = self.flow.templates[number];
+            let patterns = self.sources[number].after;
+            for at in patterns.0..patterns.1 {
+                let written = self.written[at as usize];
+                for row in 0..template.rows {
+                    rendered.clear();
+                    self.render(&template, row, self.pieces_of(&written), &mut rendered);
+                    let Some((first, last)) = self.tasks_named(&rendered) else {
+                        self.problems.push(self.unknown_task(&rendered, written.mark));
+                        continue;
+                    };
+                    let child = TaskId(template.first_task + row);
+                    after.extend((first..last).map(|parent| (child, TaskId(parent))));
+                    if after.len() > EDGES_LIMIT {
+                        self.problems.push(too_many_edges(written.mark));
+                        return after;
+                    }
+                }
+            }
+        }
+        after
+    }
+
+    /// The range of tasks meant by a name of a template or of one task.
+    fn tasks_named(&self, name: &str) -> Option<(u32, u32)> {
+        let (template_name, row_values) = match name.split_once(':') {
+            Some((template, values)) => (template, Some(values)),
+            None => (name, None),
+        };
+        let number = self.strings.find(template_name)?;
+        let template = self.template_by_name.get(number as usize).filter(|template| **template != NONE)?;
+        let template = &self.flow.templates[*template as usize];
+        let all = (template.first_task, template.first_task + template.rows);
+        let Some(values) = row_values else { return Some(all) };
+        let columns = &self.flow.columns[template.columns as usize..][..template.column_count as usize];
+        // Values may hold commas themselves: try the columns from the left, as names are written.
+        let row = find_row(columns, values, &self.flow.values, &self.strings)?;
+        Some((template.first_task + row, template.first_task + row + 1))
+    }
+
+    fn unknown_task(&self, name: &str, mark: Mark) -> Problem {
+        let known = self.flow.templates.iter().take(10_000).map(|template| self.strings.strings.get(template.name));
+        let nearest = known.map(|known| (spec::distance(name, known), known)).min();
+        let remedy = match nearest {
+            Some((distance, known)) if distance <= name.len().max(3) / 2 => format!("did you mean `{known}`?"),
+            _ => "write the name of a task of this workflow".to_owned(),
+        };
+        Problem::new(mark, format!("there is no task named `{name}`"), remedy).spanning(name)
+    }
+
+    fn cycle_problem(&self, cycle: &[TaskId]) -> Problem {
+        let names: Vec<String> = cycle.iter().map(|task| self.flow.name(*task)).collect();
+        let shown = if names.len() > 12 {
+            format!("{} → … → {}", names[..6].join(" → "), names[names.len() - 6..].join(" → "))
+        } else {
+            names.join(" → ")
+        };
+        let mark = self.sources[self.flow.template(cycle[0]).index()].mark;
+        Problem::new(
+            mark,
+            format!("these tasks wait for each other in a circle: {shown} → {}", names[0]),
+            "each arrow is a file or an `after`: remove one of them",
+        )
+        .spanning(&names[0])
+    }
+
+    fn task_name(&self, task: u32) -> String {
+        let template = &self.flow.templates[self.flow.task_template[task as usize] as usize];
+        let mut name = self.strings.strings.get(template.name).to_owned();
+        for column in 0..template.column_count {
+            name.push(if column == 0 { ':' } else { ',' });
+            self.value(template, task - template.first_task, column, &mut name);
+        }
+        name
+    }
+
+    fn pieces_of(&self, written: &Written) -> &[Piece] {
+        &self.pieces[written.start as usize..(written.start + written.count) as usize]
+    }
+
+    fn value(&self, template: &Template, row: u32, column: u32, out: &mut String) {
+        let column = &self.flow.columns[(template.columns + column) as usize];
+        super::write_value(column, row, &self.flow.values, &self.strings.strings, out);
+    }
+
+    fn render(&self, template: &Template, row: u32, pieces: &[Piece], out: &mut String) {
+        let value = |column, out: &mut String| self.value(template, row, column, out);
+        pattern::render(pieces, &self.strings.strings, pattern::Quoting::Plain, &value, out);
+    }
+}
+
+fn parse_into(text: &Text, names: &[String], strings: &mut Interner, pieces: &mut Vec<Piece>) -> Result<(), Problem> {
+    pattern::parse(&text.text, names, strings, pieces)
+        .map_err(|(message, remedy)| Problem::new(text.mark, message, remedy).spanning(&text.text))
+}
+
+fn find_row(columns: &[Column], values: &str, lists: &[u32], strings: &Interner) -> Option<u32> {
+    let (column, rest) = columns.split_first()?;
+    let cuts = values.match_indices(',').map(|(at, _)| at).chain([values.len()]);
+    for cut in cuts {
+        let (value, left) = (&values[..cut], values.get(cut + 1..));
+        let number = if column.is_list == 1 {
+            strings.find(value).and_then(|wanted| {
+                lists[column.list as usize..][..column.length as usize].iter().position(|value| *value == wanted)
+            })
+        } else {
+            let parsed = value.parse::<i64>().ok().and_then(|value| value.checked_sub(column.first));
+            parsed.and_then(|number| usize::try_from(number).ok()).filter(|number| *number < column.length as usize)
+        };
+        let Some(number) = number else { continue };
+        let own = number as u32 * column.stride;
+        match (left, rest.is_empty()) {
+            (None, true) => return Some(own),
+            (Some(left), false) => {
+                if let Some(row) = find_row(rest, left, lists, strings) {
+                    return Some(own + row);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn has_repeats(objects: &mut [u32]) -> bool {
+    objects.sort_unstable();
+    objects.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+fn too_many_edges(mark: Mark) -> Problem {
+    Problem::new(
+        mark,
+        format!("the workflow has more than {EDGES_LIMIT} edges"),
+        "put a task that gathers between the many that make and the many that read",
+    )
+}
+
+fn names_too_long(mark: Mark) -> Problem {
+    Problem::new(mark, "the names of all files together exceed 4 GiB", "use shorter paths or several workflows")
+}

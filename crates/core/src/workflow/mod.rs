@@ -1,0 +1,350 @@
+//! The workflow: a checked graph of tasks and objects that cannot exist invalid.
+//!
+//! ```text
+//!   text ── yaml | json ──▶ Value (one entry at a time) ── spec ──▶ TaskSpec ── builder ──▶ Workflow
+//! ```
+//!
+//! The only way to a [`Workflow`] is [`Workflow::parse`], and everything that can be wrong with one is found
+//! there, with its place in the text. After that it never changes. It is kept in flat arrays of numbers:
+//! a task is its template plus a row of values, an edge is four bytes, and no array holds a pointer, so that
+//! the whole can be written to one file and mapped into memory by every process of a host.
+//!
+//! ```
+//! use throng_core::workflow::{Format, NoFiles, Workflow};
+//! let text = "tasks: { hello: { foreach: { i: 1..3 }, run: 'echo {i}' } }";
+//! let flow = Workflow::parse(text, Format::Yaml, "demo", &NoFiles).unwrap();
+//! assert_eq!(flow.task_count(), 3);
+//! assert_eq!(flow.name(flow.tasks().nth(2).unwrap()), "hello:3");
+//! ```
+
+mod builder;
+mod command;
+mod edges;
+mod file;
+mod json;
+pub mod path;
+mod pattern;
+mod problem;
+pub mod quantity;
+mod select;
+mod spec;
+mod strings;
+mod value;
+mod yaml;
+
+use std::ops::Range;
+use std::time::Duration;
+
+use bytemuck::{Pod, Zeroable};
+
+pub use command::{Action, needs_shell};
+pub use file::BadFile;
+pub use problem::{Mark, Problem, Problems};
+pub use select::UnknownTarget;
+
+use crate::fingerprint::hash;
+use crate::ids::{ClassId, KindId, ObjectId, TaskId, TemplateId};
+use pattern::Piece;
+use strings::Strings;
+
+/// How a workflow's text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML, for people.
+    Yaml,
+    /// JSON, for programs.
+    Json,
+}
+
+/// What a workflow's text may ask of the world while it is read.
+pub trait Surroundings {
+    /// The files that match a pattern, relative to the workflow's directory, sorted.
+    fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
+    /// Whether a file or directory is there.
+    fn exists(&self, path: &str) -> bool;
+}
+
+/// Surroundings in which every file exists and no pattern matches: for tests and examples.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFiles;
+
+impl Surroundings for NoFiles {
+    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    fn exists(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// What the tasks of a class ask of a machine.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+pub struct Resources {
+    /// Bytes of memory; zero when nothing was said.
+    pub memory_bytes: u64,
+    /// Thousandths of a core.
+    pub cpus_milli: u64,
+}
+
+/// The text that one or many tasks share.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Template {
+    timeout_ns: u64,
+    name: u32,
+    kind: u32,
+    class: u32,
+    first_task: u32,
+    rows: u32,
+    columns: u32,
+    column_count: u32,
+    action: u32,
+    command: u32,
+    command_pieces: u32,
+    env: u32,
+    env_count: u32,
+    retries: u32,
+    priority: i32,
+}
+
+/// One name of a `foreach`: row r has the value number `r / stride % length`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Column {
+    first: i64,
+    is_list: u32,
+    list: u32,
+    length: u32,
+    stride: u32,
+}
+
+/// An environment variable of a template.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Variable {
+    name: u32,
+    value: u32,
+    value_pieces: u32,
+}
+
+/// A checked graph of tasks and objects. Tasks of one template have consecutive numbers; so have the outputs
+/// of one task, and objects from outside come after all that are made here.
+#[derive(Clone, Debug, Default)]
+pub struct Workflow {
+    name: u32,
+    strings: Strings,
+    templates: Vec<Template>,
+    columns: Vec<Column>,
+    /// Numbers of strings: the values of list columns.
+    values: Vec<u32>,
+    pieces: Vec<Piece>,
+    variables: Vec<Variable>,
+    /// Numbers of strings: the names of kinds.
+    kinds: Vec<u32>,
+    classes: Vec<Resources>,
+    task_template: Vec<u32>,
+    /// Object names, by object number.
+    objects: Strings,
+    /// The task that makes each object; those from outside have no entry.
+    producers: Vec<u32>,
+    output_start: Vec<u32>,
+    input_start: Vec<u32>,
+    inputs: Vec<u32>,
+    child_start: Vec<u32>,
+    children: Vec<u32>,
+    parent_count: Vec<u32>,
+}
+
+impl Workflow {
+    /// Reads and checks a workflow; `default_name` is its name when the text gives none.
+    pub fn parse(
+        text: &str,
+        format: Format,
+        default_name: &str,
+        surroundings: &dyn Surroundings,
+    ) -> Result<Workflow, Problems> {
+        let mut builder = builder::Builder::new(default_name, surroundings);
+        let mut take = |item| builder.add(item);
+        match format {
+            Format::Yaml => yaml::read(text, &mut take)?,
+            Format::Json => json::read(text, &mut take)?,
+        }
+        builder.finish()
+    }
+
+    /// The workflow's name.
+    pub fn title(&self) -> &str {
+        self.strings.get(self.name)
+    }
+
+    /// How many tasks there are.
+    pub fn task_count(&self) -> usize {
+        self.task_template.len()
+    }
+
+    /// All tasks, in the order of the text.
+    pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskId> + use<> {
+        (0..self.task_template.len() as u32).map(TaskId)
+    }
+
+    /// How many objects there are, made here or from outside.
+    pub fn object_count(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// How many edges there are between tasks.
+    pub fn edge_count(&self) -> usize {
+        self.children.len()
+    }
+
+    /// Objects that no task makes.
+    pub fn external_objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
+        (self.producers.len()..self.objects.len()).map(ObjectId::at)
+    }
+
+    /// The path of an object.
+    pub fn object_name(&self, object: ObjectId) -> &str {
+        self.objects.get(object.0)
+    }
+
+    /// The task that makes an object, unless it comes from outside.
+    pub fn producer(&self, object: ObjectId) -> Option<TaskId> {
+        self.producers.get(object.index()).copied().map(TaskId)
+    }
+
+    /// What a task reads.
+    pub fn inputs(&self, task: TaskId) -> impl ExactSizeIterator<Item = ObjectId> + '_ {
+        self.inputs[range(&self.input_start, task)].iter().copied().map(ObjectId)
+    }
+
+    /// What a task makes.
+    pub fn outputs(&self, task: TaskId) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
+        let Range { start, end } = range(&self.output_start, task);
+        (start..end).map(ObjectId::at)
+    }
+
+    /// The tasks that wait for this one, each once.
+    pub fn children(&self, task: TaskId) -> impl ExactSizeIterator<Item = TaskId> + '_ {
+        self.children[range(&self.child_start, task)].iter().copied().map(TaskId)
+    }
+
+    /// How many tasks this one waits for.
+    pub fn parent_count(&self, task: TaskId) -> u32 {
+        self.parent_count[task.index()]
+    }
+
+    /// What a task was written as.
+    pub fn template(&self, task: TaskId) -> TemplateId {
+        TemplateId(self.task_template[task.index()])
+    }
+
+    /// The kind of a task.
+    pub fn kind(&self, task: TaskId) -> KindId {
+        KindId(self.template_of(task).kind)
+    }
+
+    /// How many kinds there are.
+    pub fn kind_count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The name of a kind.
+    pub fn kind_name(&self, kind: KindId) -> &str {
+        self.strings.get(self.kinds[kind.index()])
+    }
+
+    /// The resource class of a task.
+    pub fn class(&self, task: TaskId) -> ClassId {
+        ClassId(self.template_of(task).class)
+    }
+
+    /// What each class asks for.
+    pub fn classes(&self) -> &[Resources] {
+        &self.classes
+    }
+
+    /// How often a task may be tried again after it failed.
+    pub fn retries(&self, task: TaskId) -> u32 {
+        self.template_of(task).retries
+    }
+
+    /// How long one attempt at a task may take.
+    pub fn timeout(&self, task: TaskId) -> Option<Duration> {
+        let timeout_ns = self.template_of(task).timeout_ns;
+        (timeout_ns > 0).then(|| Duration::from_nanos(timeout_ns))
+    }
+
+    /// How much more a task matters than others; they run in that order.
+    pub fn priority(&self, task: TaskId) -> i32 {
+        self.template_of(task).priority
+    }
+
+    /// The name of a task: its template's, then `:` and its values if it has any.
+    pub fn name(&self, task: TaskId) -> String {
+        let template = self.template_of(task);
+        let mut name = self.strings.get(template.name).to_owned();
+        for column in 0..template.column_count {
+            name.push(if column == 0 { ':' } else { ',' });
+            self.write_value(task, column, &mut name);
+        }
+        name
+    }
+
+    /// By what the store knows a task from run to run: the workflow's title, the template and the values, never a number.
+    pub fn name_key(&self, task: TaskId) -> u64 {
+        let mut text = String::with_capacity(64);
+        text.push_str(self.title());
+        text.push('\0');
+        let template = self.template_of(task);
+        text.push_str(self.strings.get(template.name));
+        for column in 0..template.column_count {
+            text.push('\0');
+            self.write_value(task, column, &mut text);
+        }
+        hash(text.as_bytes())
+    }
+
+    /// A hash of everything that decides what a task does: its command, environment, inputs and outputs by name.
+    pub fn definition_hash(&self, task: TaskId) -> u64 {
+        let mut text = String::with_capacity(128);
+        self.describe_action(task, &mut text);
+        for object in self.inputs(task) {
+            text.push_str("\0<");
+            text.push_str(self.object_name(object));
+        }
+        for object in self.outputs(task) {
+            text.push_str("\0>");
+            text.push_str(self.object_name(object));
+        }
+        hash(text.as_bytes())
+    }
+
+    fn template_of(&self, task: TaskId) -> &Template {
+        &self.templates[self.task_template[task.index()] as usize]
+    }
+
+    fn write_value(&self, task: TaskId, column: u32, out: &mut String) {
+        let template = self.template_of(task);
+        let column = &self.columns[(template.columns + column) as usize];
+        write_value(column, task.0 - template.first_task, &self.values, &self.strings, out);
+    }
+}
+
+fn write_value(column: &Column, row: u32, values: &[u32], strings: &Strings, out: &mut String) {
+    let number = row / column.stride % column.length;
+    if column.is_list == 1 {
+        out.push_str(strings.get(values[(column.list + number) as usize]));
+    } else {
+        use std::fmt::Write;
+        write!(out, "{}", column.first + i64::from(number)).expect("writing to a string cannot fail");
+    }
+}
+
+fn range(starts: &[u32], task: TaskId) -> Range<usize> {
+    starts[task.index()] as usize..starts[task.index() + 1] as usize
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Lengths of time and amounts of memory as people write them.
+
+use std::time::Duration;
+
+/// Reads `90`, `1.5s`, `250ms`, `5m`, `2h`, `1d`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text)?;
+    let nanos_per_unit = match unit {
+        "" | "s" => 1e9,
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "m" | "min" => 60e9,
+        "h" => 3600e9,
+        "d" => 86400e9,
+        _ => return Err(format!("unknown unit of time `{unit}`; use ms, s, m, h or d")),
+    };
+    let nanos = number * nanos_per_unit;
+    // A century: anything longer is a slip of the pen, and arithmetic on it would overflow.
+    if nanos > 100.0 * 365.0 * 86400e9 {
+        return Err(format!("`{text}` is longer than a century"));
+    }
+    Ok(Duration::from_nanos(nanos.round() as u64))
+}
+
+/// Reads `300MB`, `2GiB`, `512k`, `1e9`; a bare number is bytes, decimal units count in thousands.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text)?;
+    let bytes_per_unit: f64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" | "ki" => 1024.0,
+        "mib" | "mi" => 1024.0 * 1024.0,
+        "gib" | "gi" => 1024.0 * 1024.0 * 1024.0,
+        "tib" | "ti" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(format!("unknown unit of memory `{unit}`; use kB, MB, GB, KiB, MiB or GiB")),
+    };
+    let bytes = number * bytes_per_unit;
+    if bytes > 1e18 {
+        return Err(format!("`{text}` is more than an exabyte"));
+    }
+    Ok(bytes.round() as u64)
+}
+
+fn split(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let digits = text
+        .char_indices()
+        .find(|(at, letter)| {
+            let exponent =
+                matches!(letter, 'e' | 'E') && text[at + 1..].starts_with(|next: char| next.is_ascii_digit());
+            !(letter.is_ascii_digit() || *letter == '.' || exponent)
+        })
+        .map_or(text.len(), |(at, _)| at);
+    let number: f64 = text[..digits].parse().map_err(|_| format!("`{text}` does not begin with a number"))?;
+    Ok((number, text[digits..].trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time() {
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("250 ms"), Ok(Duration::from_millis(250)));
+        assert!(duration("5 weeks").is_err());
+        assert!(duration("-1s").is_err());
+        assert!(duration("1e30").is_err());
+    }
+
+    #[test]
+    fn amounts_of_memory() {
+        assert_eq!(bytes("300MB"), Ok(300_000_000));
+        assert_eq!(bytes("2GiB"), Ok(2 << 30));
+        assert_eq!(bytes("1e9"), Ok(1_000_000_000));
+        assert!(bytes("lots").is_err());
+        assert!(bytes("1e30").is_err());
+    }
+}
