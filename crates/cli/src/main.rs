@@ -1,1 +1,63 @@
-fn main() {}
+//! `throng`: the command line. Words live here; decisions live in `throng-core`, deeds in `throng-runtime`.
+
+mod clean;
+mod diagnostics;
+mod exit;
+mod load;
+mod logs;
+mod progress_view;
+mod run;
+mod runs;
+mod status;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Runs graphs of many short tasks joined by files, and loses nothing.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXAMPLE)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  throng run examples/wordcount/flow.yaml      run it; run it again and only what changed is done
+  throng status last count:emma                what happened to one task
+  throng logs last count:emma                  what it printed
+
+Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a workflow here and now; resumes by itself
+    Run(run::Arguments),
+    /// Show how a run, or one of its tasks, went
+    Status(status::Arguments),
+    /// List the runs of a directory
+    Runs(runs::Arguments),
+    /// Show what a task printed
+    Logs(logs::Arguments),
+    /// Delete what Throng made
+    Clean(clean::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Runs(arguments) => runs::run(&arguments),
+        Command::Logs(arguments) => logs::run(&arguments),
+        Command::Clean(arguments) => clean::run(&arguments),
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            failure.print();
+            failure.code.into()
+        }
+    }
+}

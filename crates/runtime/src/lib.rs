@@ -1,1 +1,26 @@
-//! x
+//! Throng's runtime: what touches the world on behalf of [`throng_core`].
+//!
+//! ```text
+//!   run ── prepare ──▶ judge what is up to date ──▶ driver, node_loop ◀──▶ core::node::Node
+//!                          ▲                         │   │  │
+//!                     store (journal)   process (slots)  │  trace, log
+//!                                                     files
+//! ```
+//!
+//! Nothing here chooses: events go into the node, commands come out and are carried out.
+
+pub mod clock;
+pub mod driver;
+pub mod files;
+pub mod host;
+pub mod log;
+pub(crate) mod node_loop;
+pub mod objects;
+pub mod process;
+pub mod progress;
+pub mod recording;
+pub mod run;
+pub(crate) mod slot;
+pub mod state;
+pub mod store;
+pub mod surroundings;

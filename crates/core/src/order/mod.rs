@@ -58,7 +58,6 @@ trait Line: Default + Send {
     fn best(&self) -> Option<Key>;
     fn pop_best(&mut self) -> Option<ReadyTask>;
     fn pop_worst(&mut self) -> Option<ReadyTask>;
-    fn len(&self) -> usize;
 }
 
 /// An order made of a line per class and a preference.
@@ -124,7 +123,6 @@ impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, 
 #[derive(Default)]
 struct Deques<const NEWEST_FIRST: bool> {
     by_priority: BTreeMap<i32, VecDeque<(u64, ReadyTask)>>,
-    waiting: usize,
 }
 
 impl<const NEWEST_FIRST: bool> Deques<NEWEST_FIRST> {
@@ -134,7 +132,6 @@ impl<const NEWEST_FIRST: bool> Deques<NEWEST_FIRST> {
         if deque.is_empty() && self.by_priority.len() > 1 {
             self.by_priority.remove(&priority);
         }
-        self.waiting -= usize::from(task.is_some());
         task.map(|(_, task)| task)
     }
 }
@@ -142,7 +139,6 @@ impl<const NEWEST_FIRST: bool> Deques<NEWEST_FIRST> {
 impl<const NEWEST_FIRST: bool> Line for Deques<NEWEST_FIRST> {
     fn push(&mut self, (priority, _, place): Key, task: ReadyTask) {
         self.by_priority.entry(priority).or_default().push_back((place, task));
-        self.waiting += 1;
     }
 
     fn best(&self) -> Option<Key> {
@@ -159,10 +155,6 @@ impl<const NEWEST_FIRST: bool> Line for Deques<NEWEST_FIRST> {
     fn pop_worst(&mut self) -> Option<ReadyTask> {
         let priority = *self.by_priority.first_key_value()?.0;
         self.pop(priority, !NEWEST_FIRST)
-    }
-
-    fn len(&self) -> usize {
-        self.waiting
     }
 }
 
@@ -216,10 +208,6 @@ impl Line for Heap {
         let last = all.pop();
         self.heap = all.into();
         last.map(|ranked| ranked.task)
-    }
-
-    fn len(&self) -> usize {
-        self.heap.len()
     }
 }
 

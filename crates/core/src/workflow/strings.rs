@@ -6,24 +6,19 @@ use crate::fingerprint::hash;
 
 /// Strings by number, one after the other in one buffer.
 #[derive(Clone, Debug, Default)]
-pub struct Strings {
+pub(crate) struct Strings {
     pub(crate) bytes: Vec<u8>,
     pub(crate) ends: Vec<u32>,
 }
 
 impl Strings {
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// The string with this number.
-    pub fn get(&self, number: u32) -> &str {
+    pub(crate) fn get(&self, number: u32) -> &str {
         let index = number as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         let bytes = &self.bytes[start..self.ends[index] as usize];

@@ -1,0 +1,126 @@
+//! `throng clean`: deletes what Throng made, and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use throng_core::stale::Memory;
+use throng_runtime::files::Workplace;
+use throng_runtime::state::{StateDirectory, write_whole};
+use throng_runtime::store::{Recorded, journal};
+
+use crate::exit::{Code, Failure};
+use crate::load::load;
+use crate::words;
+
+/// What `throng clean` takes.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  throng clean flow.yaml                 delete every file that Throng made for it, and forget it was done
+  throng clean flow.yaml --runs          delete traces, logs and set-aside files of all runs but the last
+  throng clean flow.yaml --dry-run       say what would be deleted")]
+pub struct Arguments {
+    /// The workflow
+    flow: PathBuf,
+    /// Instead of outputs, delete what is kept of runs other than the last: traces, logs, set-aside files
+    #[arg(long)]
+    runs: bool,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Where the state is [default: .throng beside the workflow]
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let loaded = load(&arguments.flow)?;
+    let path = arguments.state.clone().unwrap_or_else(|| loaded.directory.join(".throng"));
+    let state = StateDirectory::new(&path);
+    if !path.exists() {
+        println!("nothing to delete: there is no {}", path.display());
+        return Ok(Code::Done);
+    }
+    let _lock = state.lock().map_err(|error| trouble(error, "wait until the run that uses it has ended"))?;
+    if arguments.runs {
+        return clean_runs(&state, arguments.dry_run);
+    }
+    let flow = &loaded.flow;
+    let recorded = Recorded::read(&state.journal(), flow).map_err(|error| trouble(error, "repair or delete it"))?;
+    let place = Workplace::open(&loaded.directory, PathBuf::new())
+        .map_err(|error| trouble(format!("cannot open {}: {error}", loaded.directory.display()), "make it readable"))?;
+    let (mut deleted, mut kept) = (0, 0);
+    for task in flow.tasks().filter(|task| recorded.memory(*task) != Memory::None) {
+        for object in flow.outputs(task) {
+            let name = flow.object_name(object);
+            let Ok(found) = place.stamp(name) else { continue };
+            if !found.is_present() {
+                continue;
+            }
+            if recorded.made(object).is_none_or(|made| made.stamp != found) {
+                println!("kept {name}: it has changed since Throng made it");
+                kept += 1;
+                continue;
+            }
+            deleted += 1;
+            if arguments.dry_run {
+                println!("would delete {name}");
+            } else {
+                place
+                    .remove(name)
+                    .map_err(|error| trouble(format!("cannot delete {name}: {error}"), "make it deletable"))?;
+            }
+        }
+    }
+    if !arguments.dry_run {
+        forget(&state, &recorded)?;
+    }
+    let would = if arguments.dry_run { "would be " } else { "" };
+    println!(
+        "{} {would}deleted{}",
+        words::count(deleted, "file"),
+        if kept > 0 { format!(", {kept} kept") } else { String::new() }
+    );
+    Ok(Code::Done)
+}
+
+/// Keeps only the records of other workflows.
+fn forget(state: &StateDirectory, recorded: &Recorded) -> Result<(), Failure> {
+    let content = journal::whole(&recorded.foreign_frames());
+    write_whole(&state.journal(), &content).map_err(|error| trouble(error, "make it writable"))
+}
+
+fn clean_runs(state: &StateDirectory, dry_run: bool) -> Result<Code, Failure> {
+    let runs = state.runs().map_err(|error| trouble(error, "make it readable"))?;
+    let Some((_, old)) = runs.split_last() else {
+        println!("nothing to delete: there are no runs");
+        return Ok(Code::Done);
+    };
+    let mut freed = 0;
+    for number in old {
+        for path in [state.run(*number).path, state.aside(*number)] {
+            freed += size(&path);
+            if !dry_run && path.exists() {
+                std::fs::remove_dir_all(&path).map_err(|error| {
+                    trouble(format!("cannot delete {}: {error}", path.display()), "make it deletable")
+                })?;
+            }
+        }
+    }
+    let would = if dry_run { "would be " } else { "" };
+    println!("{} {would}deleted, {}", words::count(old.len() as u64, "run"), words::bytes(freed));
+    Ok(Code::Done)
+}
+
+fn size(path: &Path) -> u64 {
+    let Ok(found) = path.symlink_metadata() else { return 0 };
+    if !found.is_dir() {
+        return found.len();
+    }
+    std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| size(&entry.path())).sum()
+}
+
+fn trouble(what: impl std::fmt::Display, remedy: &str) -> Failure {
+    Failure::bad_input(what, remedy)
+}

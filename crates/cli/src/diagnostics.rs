@@ -1,0 +1,104 @@
+//! What is wrong with a workflow, shown in its text.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use throng_core::workflow::{Mark, Problem, Problems};
+
+/// Shows problems as a person wants to see them.
+pub fn render(problems: &Problems, file: &Path, text: &str) -> String {
+    let renderer = if std::io::stderr().is_terminal() { Renderer::styled() } else { Renderer::plain() };
+    render_with(&renderer, problems, &file.display().to_string(), text)
+}
+
+fn render_with(renderer: &Renderer, problems: &Problems, file: &str, text: &str) -> String {
+    let mut shown: Vec<String> = problems.shown.iter().map(|problem| one(renderer, problem, file, text)).collect();
+    if problems.hidden > 0 {
+        shown.push(format!("and {} more of this kind", problems.hidden));
+    }
+    shown.join("\n\n")
+}
+
+fn one(renderer: &Renderer, problem: &Problem, file: &str, text: &str) -> String {
+    // Only the lines around the problem are handed over: the file may have millions.
+    let related = problem.related.as_ref();
+    let first = related.map_or(problem.mark.line, |(mark, _)| mark.line.min(problem.mark.line)).max(1);
+    let last = related.map_or(problem.mark.line, |(mark, _)| mark.line.max(problem.mark.line)).max(1);
+    let is_near = last - first < 50;
+    let first = if is_near { first } else { problem.mark.line.max(1) };
+    let start = line_start(text, first);
+    let end = line_start(text, if is_near { last } else { first } + 1);
+    let excerpt = clipped(&text[start..end]);
+    let place = |mark: Mark, length: u32| {
+        let line = line_start(excerpt, mark.line.max(1) - first + 1);
+        let from = line + byte_of_column(&excerpt[line..], mark.column.max(1) - 1);
+        let to = from + byte_of_column(&excerpt[from..], length);
+        from..to.max(from).min(excerpt.len())
+    };
+    let mut snippet = Snippet::source(excerpt)
+        .line_start(first as usize)
+        .path(file)
+        .annotation(AnnotationKind::Primary.span(place(problem.mark, problem.length)));
+    let mut notes = vec![Level::HELP.message(&problem.remedy)];
+    let elsewhere;
+    if let Some((mark, why)) = related {
+        if is_near {
+            snippet = snippet.annotation(AnnotationKind::Context.span(place(*mark, 1)).label(why));
+        } else {
+            elsewhere = format!("{why}: {file}:{}:{}", mark.line, mark.column);
+            notes.insert(0, Level::NOTE.message(&elsewhere));
+        }
+    }
+    let group = Level::ERROR.primary_title(&problem.message).element(snippet);
+    let report = notes.into_iter().fold(group, |group, note| group.element(note));
+    renderer.render(&[report]).to_string()
+}
+
+/// Longer lines than a screen is wide help nobody, and a file may be one line of gigabytes.
+const EXCERPT_LIMIT: usize = 20_000;
+
+fn clipped(text: &str) -> &str {
+    let mut end = text.len().min(EXCERPT_LIMIT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The byte at which a line begins, counted from one; the end of the text if there are not so many.
+fn line_start(text: &str, line: u32) -> usize {
+    if line <= 1 {
+        return 0;
+    }
+    text.match_indices('\n').nth(line as usize - 2).map_or(text.len(), |(at, _)| at + 1)
+}
+
+fn byte_of_column(text: &str, columns: u32) -> usize {
+    let line = text.lines().next().unwrap_or("");
+    line.char_indices().nth(columns as usize).map_or(line.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_core::workflow::{Format, NoFiles, Workflow};
+
+    #[test]
+    fn a_person_sees_file_line_text_and_remedy() {
+        let texts = [
+            "tasks:\n  a:\n    run: echo\n    outt: [x]\n",
+            "tasks:\n  a: { run: x, out: same }\n\n  b:\n    run: y\n    out: same\n",
+            "tasks:\n  one: { run: x, in: b, out: a }\n  two: { run: x, in: a, out: b }\n",
+            "tasks:\n  a: { run: x }\n  a: { run: y }\n",
+        ];
+        let shown: Vec<String> = texts
+            .iter()
+            .map(|text| {
+                let problems = Workflow::parse(text, Format::Yaml, "flow", &NoFiles).unwrap_err();
+                render_with(&Renderer::plain(), &problems, "flow.yaml", text)
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n\n"));
+    }
+}

@@ -1,0 +1,245 @@
+//! Watching a run: bars on a terminal, a plain line now and then elsewhere, failures at once on both.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use throng_runtime::driver::Engine;
+use throng_runtime::progress::{KindProgress, Notice, Progress};
+
+use crate::words;
+
+/// How to show progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Not at all.
+    Quiet,
+    /// One line per kind, drawn again and again.
+    Bars,
+    /// A line every few seconds.
+    Lines,
+}
+
+/// Often enough to look alive, seldom enough to cost nothing.
+const BAR_INTERVAL: Duration = Duration::from_millis(100);
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+/// Failures must not wait for the next line.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// More failures than this are only counted: the first ones tell the story.
+const FAILURES_SHOWN: usize = 10;
+/// Kinds beyond this share a line: it must fit into a small terminal.
+const KINDS_SHOWN: usize = 12;
+/// The rate is that of the last seconds, so that it follows changes.
+const RATE_WINDOW: Duration = Duration::from_secs(10);
+
+/// Failed tasks by name, the first few.
+#[derive(Clone, Debug, Default)]
+pub struct Failures {
+    /// Their names.
+    pub names: Vec<String>,
+}
+
+/// A view that is being kept up to date.
+pub struct View {
+    stop: Sender<()>,
+    thread: JoinHandle<Failures>,
+}
+
+/// Starts to show a run.
+pub fn start(engine: Engine, style: Style, run: u64) -> View {
+    let (stop, stopped) = channel();
+    let thread = std::thread::spawn(move || match style {
+        Style::Bars => watch_bars(&engine, &stopped, run),
+        Style::Lines | Style::Quiet => watch_lines(&engine, &stopped, run, style == Style::Quiet),
+    });
+    View { stop, thread }
+}
+
+impl View {
+    /// Ends the view; what is still to be told is told.
+    pub fn finish(self) -> Failures {
+        drop(self.stop);
+        self.thread.join().expect("showing progress does not panic")
+    }
+}
+
+fn is_over(stopped: &Receiver<()>, wait: Duration) -> bool {
+    !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout))
+}
+
+fn watch_lines(engine: &Engine, stopped: &Receiver<()>, run: u64, quiet: bool) -> Failures {
+    let mut failures = Failures::default();
+    let mut speed = Speed::default();
+    let mut next_line = LINE_INTERVAL;
+    loop {
+        let over = is_over(stopped, LOOK_INTERVAL);
+        for text in tell(engine.take_notices(), run, &mut failures) {
+            if !quiet {
+                eprintln!("{text}");
+            }
+        }
+        if over {
+            return failures;
+        }
+        let progress = engine.progress();
+        let estimate = speed.update(&progress);
+        if !quiet && progress.elapsed >= next_line {
+            next_line = progress.elapsed + LINE_INTERVAL;
+            eprintln!("[{:>6.1}s] {}", progress.elapsed.as_secs_f64(), line(&progress, &estimate));
+        }
+    }
+}
+
+fn line(progress: &Progress, estimate: &Estimate) -> String {
+    let tally = &progress.tally;
+    let settled = tally.total() - tally.open;
+    let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
+    let stopping = if progress.stopping { ", stopping" } else { "" };
+    let running = progress.running;
+    format!("{settled}/{} done, {running} running{failed}{stopping}, {estimate}", tally.total())
+}
+
+/// How fast a run is going, from its last seconds.
+#[derive(Default)]
+struct Speed {
+    samples: VecDeque<(Duration, u64)>,
+}
+
+struct Estimate {
+    per_second: f64,
+    left: Option<Duration>,
+}
+
+impl std::fmt::Display for Estimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&words::rate(self.per_second))?;
+        match self.left {
+            Some(left) => write!(f, ", about {} left", words::duration(left)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Speed {
+    fn update(&mut self, progress: &Progress) -> Estimate {
+        let ended = progress.tally.done + progress.tally.failed;
+        self.samples.push_back((progress.elapsed, ended));
+        while self.samples.front().is_some_and(|(time, _)| progress.elapsed - *time > RATE_WINDOW) {
+            self.samples.pop_front();
+        }
+        let (since, before) = *self.samples.front().expect("one has just been added");
+        let seconds = (progress.elapsed - since).as_secs_f64();
+        let per_second = if seconds > 0.0 { (ended - before) as f64 / seconds } else { 0.0 };
+        let left = (per_second > 0.0).then(|| Duration::from_secs_f64(progress.tally.open as f64 / per_second));
+        Estimate { per_second, left }
+    }
+}
+
+fn watch_bars(engine: &Engine, stopped: &Receiver<()>, run: u64) -> Failures {
+    let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+    let kinds = engine.progress().kinds;
+    let name_width = kinds.iter().map(|kind| kind.name.chars().count()).max().unwrap_or(0).clamp(5, 20);
+    let style =
+        ProgressStyle::with_template(&format!("{{prefix:{name_width}}} {{bar:24}} {{pos:>8}}/{{len:<8}} {{msg}}"))
+            .expect("the template is well formed")
+            .progress_chars("━╸ ");
+    let add = || bars.add(ProgressBar::new(0).with_style(style.clone()));
+    let shown: Vec<ProgressBar> = kinds.iter().take(KINDS_SHOWN).map(|_| add()).collect();
+    let others = (kinds.len() > KINDS_SHOWN).then(add);
+    let total = (kinds.len() > 1).then(add);
+    let mut failures = Failures::default();
+    let mut speed = Speed::default();
+    loop {
+        let over = is_over(stopped, BAR_INTERVAL);
+        for text in tell(engine.take_notices(), run, &mut failures) {
+            bars.suspend(|| eprintln!("{text}"));
+        }
+        let progress = engine.progress();
+        let estimate = speed.update(&progress);
+        for (bar, kind) in shown.iter().zip(&progress.kinds) {
+            show(bar, kind);
+        }
+        if let Some(bar) = &others {
+            let rest = &progress.kinds[KINDS_SHOWN..];
+            show(bar, &sum(&format!("{} others", rest.len()), rest));
+        }
+        let message = format!("{estimate}{}", if progress.stopping { ", stopping" } else { "" });
+        match &total {
+            Some(bar) => {
+                show(bar, &sum("all", &progress.kinds));
+                bar.set_message(message);
+            }
+            None => shown.iter().for_each(|bar| bar.set_message(format!("{}, {message}", bar.message()))),
+        }
+        if over {
+            bars.clear().ok();
+            return failures;
+        }
+    }
+}
+
+fn show(bar: &ProgressBar, kind: &KindProgress) {
+    bar.set_length(kind.total);
+    bar.set_position(kind.settled());
+    bar.set_prefix(kind.name.clone());
+    let mut parts = vec![format!("{} running", kind.running)];
+    if kind.failed > 0 {
+        parts.push(format!("{} failed", kind.failed));
+    }
+    if kind.skipped > 0 {
+        parts.push(format!("{} skipped", kind.skipped));
+    }
+    bar.set_message(parts.join(", "));
+}
+
+fn sum(name: &str, kinds: &[KindProgress]) -> KindProgress {
+    kinds.iter().fold(KindProgress { name: name.to_owned(), ..KindProgress::default() }, |mut sum, kind| {
+        sum.total += kind.total;
+        sum.running += kind.running;
+        sum.done += kind.done;
+        sum.up_to_date += kind.up_to_date;
+        sum.failed += kind.failed;
+        sum.skipped += kind.skipped;
+        sum
+    })
+}
+
+/// Turns notices into text, noting which tasks have failed for good.
+fn tell(notices: Vec<Notice>, run: u64, failures: &mut Failures) -> Vec<String> {
+    let mut texts = Vec::new();
+    for notice in notices {
+        if notice.retry_in.is_none() {
+            if failures.names.len() >= FAILURES_SHOWN {
+                continue;
+            }
+            failures.names.push(notice.task.clone());
+        }
+        texts.push(words_of(&notice, run));
+    }
+    texts
+}
+
+fn words_of(notice: &Notice, run: u64) -> String {
+    let attempt = if notice.attempts_allowed > 1 {
+        format!(", attempt {} of {}", notice.attempt, notice.attempts_allowed)
+    } else {
+        String::new()
+    };
+    let verb = if notice.retry_in.is_some() { "retry" } else { "failed" };
+    let outcome = words::outcome(notice.outcome);
+    let mut text = format!("{verb}: {} ({outcome}{attempt}, {})", notice.task, words::seconds(notice.seconds));
+    if let Some(remark) = &notice.remark {
+        text += &format!("\n    {remark}");
+    }
+    for line in notice.tail.lines() {
+        text += &format!("\n    | {line}");
+    }
+    match notice.retry_in {
+        Some(wait) => text += &format!("\n    again in {}", words::duration(wait)),
+        None if !notice.tail.is_empty() => text += &format!("\n    all of it: throng logs {run} {}", notice.task),
+        None => {}
+    }
+    text
+}

@@ -1,0 +1,78 @@
+//! `throng runs`: the runs of a directory, one line each.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use throng_runtime::state::{About, RunDirectory, StateDirectory};
+
+use crate::exit::{Code, Failure};
+use crate::words;
+
+/// What `throng runs` takes.
+#[derive(Args)]
+#[command(after_help = "Example:\n  throng runs")]
+pub struct Arguments {
+    /// Where the state is
+    #[arg(long, default_value = ".throng", value_name = "DIR")]
+    state: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let state = StateDirectory::new(&arguments.state);
+    // Checks that there is anything at all.
+    find_run(&state, "last")?;
+    let numbers = state.runs().map_err(|error| Failure::bad_input(error, "make it readable"))?;
+    let mut values = Vec::new();
+    for number in numbers {
+        let run = state.run(number);
+        // A run that was killed in its first moments has nothing to tell.
+        let Ok(about) = run.read_about() else { continue };
+        let state_word = state_word(&state, &run, &about);
+        if arguments.json {
+            values.push(json!({ "run": number, "state": state_word, "about": about }));
+            continue;
+        }
+        let result = about.end.as_ref().map_or(String::new(), |end| {
+            format!("{} done, {} up to date, {} failed", end.done, end.up_to_date, end.failed)
+        });
+        println!(
+            "{number:>4}  {}  {state_word:<11}  {}  {result}",
+            words::moment(about.started_unix_ms),
+            about.workflow
+        );
+    }
+    if arguments.json {
+        println!("{}", serde_json::Value::from(values));
+    }
+    Ok(Code::Done)
+}
+
+/// The run that a person means.
+pub fn find_run(state: &StateDirectory, name: &str) -> Result<RunDirectory, Failure> {
+    state.find_run(name).map_err(|error| {
+        Failure::bad_input(
+            error,
+            "go to the workflow's directory or say where it is with --state; `throng runs` lists runs",
+        )
+    })
+}
+
+/// What a run was about.
+pub fn about(run: &RunDirectory) -> Result<About, Failure> {
+    run.read_about().map_err(|error| Failure::bad_input(error, "choose another run: see `throng runs`"))
+}
+
+/// How a run ended, or that it has not.
+pub fn state_word(state: &StateDirectory, run: &RunDirectory, about: &About) -> String {
+    let is_last = state.runs().is_ok_and(|runs| runs.last() == Some(&run.number));
+    match &about.end {
+        Some(end) => end.state.clone(),
+        None if is_last && state.is_locked() => "running".to_owned(),
+        None => "killed".to_owned(),
+    }
+}

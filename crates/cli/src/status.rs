@@ -1,0 +1,164 @@
+//! `throng status`: how a run went, or one of its tasks.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use throng_core::node::{Command, Event};
+use throng_core::time::Time;
+use throng_core::trace::{Attempt, Entry};
+use throng_runtime::recording::Recording;
+use throng_runtime::state::{RunDirectory, StateDirectory};
+
+use crate::exit::{Code, Failure};
+use crate::runs::{self, find_run};
+use crate::words;
+
+/// What `throng status` takes.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  throng status              the last run\n  throng status 3 shrink:7   the history of one task in run 3"
+)]
+pub struct Arguments {
+    /// The run, by its number or `last`
+    #[arg(default_value = "last")]
+    run: String,
+    /// A task, by its name or by a file that it makes
+    task: Option<String>,
+    /// Where the state is
+    #[arg(long, default_value = ".throng", value_name = "DIR")]
+    state: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let state = StateDirectory::new(&arguments.state);
+    let run = find_run(&state, &arguments.run)?;
+    match &arguments.task {
+        None => tell_run(&state, &run, arguments.json),
+        Some(task) => tell_task(&run, task, arguments.json),
+    }
+}
+
+fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Code, Failure> {
+    let about = runs::about(run)?;
+    let state_word = runs::state_word(state, run, &about);
+    if json {
+        let mut value = serde_json::to_value(&about).expect("plain data can be written");
+        value["state"] = json!(state_word);
+        println!("{value}");
+        return Ok(Code::Done);
+    }
+    println!("run {} of {} ({}): {state_word}", about.run, about.workflow, about.file);
+    println!("started   {} ({})", words::moment(about.started_unix_ms), words::ago(about.started_unix_ms));
+    let node = &about.node;
+    println!("node      width {}, order {}, pack {}", node.width, node.order, node.pack);
+    if let Some(end) = &about.end {
+        println!(
+            "tasks     {} in all: {} done, {} up to date, {} failed, {} skipped",
+            end.total, end.done, end.up_to_date, end.failed, end.skipped
+        );
+        println!("took      {} ({})", words::seconds(end.seconds), words::rate(end.tasks_per_s));
+    }
+    Ok(Code::Done)
+}
+
+/// The recording of a run, or why there is none.
+pub fn recording(run: &RunDirectory) -> Result<Recording, Failure> {
+    Recording::read(run).map_err(|error| Failure::bad_input(error, "choose another run: see `throng runs`"))
+}
+
+fn tell_task(run: &RunDirectory, name: &str, json: bool) -> Result<Code, Failure> {
+    let recording = recording(run)?;
+    let tasks = recording.flow.find(name).map_err(|error| Failure::bad_input(error, "check the name"))?;
+    let [task] = tasks[..] else {
+        let example = recording.flow.name(tasks[0]);
+        let message = format!("`{name}` is {}", words::count(tasks.len() as u64, "task"));
+        return Err(Failure::bad_input(message, format!("name one of them, such as `{example}`")));
+    };
+    let history: Vec<(Time, Entry)> = recording.history(task).collect();
+    if json {
+        let entries: Vec<_> = history.iter().map(|(time, entry)| as_json(*time, entry)).collect();
+        println!("{}", json!({ "run": run.number, "task": recording.flow.name(task), "history": entries }));
+        return Ok(Code::Done);
+    }
+    println!("{} in run {}:", recording.flow.name(task), run.number);
+    if history.is_empty() {
+        println!("  nothing has happened to it");
+    }
+    for (time, entry) in history {
+        for (time, text) in in_words(time, &entry) {
+            println!("  {:>12.6} s  {text}", time.as_secs_f64());
+        }
+    }
+    Ok(Code::Done)
+}
+
+fn in_words(time: Time, entry: &Entry) -> Vec<(Time, String)> {
+    let text = match entry {
+        Entry::Pending(_, reason) => format!("submitted: {}", reason.words()),
+        Entry::UpToDate(_) => "up to date".to_owned(),
+        Entry::Skipped(_) => "skipped: a task before it failed".to_owned(),
+        Entry::Event(Event::Ready(ready)) if ready.attempt == 1 => "ready".to_owned(),
+        Entry::Event(Event::Ready(ready)) => format!("ready for attempt {}", ready.attempt),
+        Entry::Command(Command::Start { attempt, slot, .. }) => format!("attempt {attempt} chosen for slot {}", slot.0),
+        Entry::Command(Command::Complete { .. }) => "done".to_owned(),
+        Entry::Command(Command::Fail { attempt, .. }) => format!("failed for good after attempt {attempt}"),
+        Entry::Command(Command::Interrupt { retry_at: Some(at), .. }) => {
+            format!("to be tried again at {:.3} s", at.as_secs_f64())
+        }
+        Entry::Command(Command::Interrupt { retry_at: None, .. }) => "interrupted".to_owned(),
+        Entry::Attempt(attempt) => return attempt_in_words(attempt),
+        Entry::Event(_) | Entry::Decide | Entry::Command(Command::Kill { .. }) => return Vec::new(),
+    };
+    vec![(time, text)]
+}
+
+fn attempt_in_words(attempt: &Attempt) -> Vec<(Time, String)> {
+    let usage = &attempt.usage;
+    let cores = Time((usage.user_us + usage.system_us) * 1000).as_secs_f64();
+    let at_most = if usage.peak_is_bound { "at most " } else { "" };
+    vec![
+        (attempt.staged, "staged".to_owned()),
+        (attempt.started, "started".to_owned()),
+        (
+            attempt.ended,
+            format!(
+                "ended: {} (on a core for {}, {at_most}{} of memory, read {}, wrote {}, printed {})",
+                words::outcome(attempt.outcome),
+                words::seconds(cores),
+                words::bytes(usage.peak_memory_bytes),
+                words::bytes(usage.blocks_in * 512),
+                words::bytes(usage.blocks_out * 512),
+                words::bytes(attempt.log.1),
+            ),
+        ),
+    ]
+}
+
+fn as_json(time: Time, entry: &Entry) -> serde_json::Value {
+    if let Entry::Attempt(attempt) = entry {
+        let usage = &attempt.usage;
+        return json!({
+            "what": "attempt",
+            "attempt": attempt.attempt,
+            "slot": attempt.slot.0,
+            "staged_s": attempt.staged.as_secs_f64(),
+            "started_s": attempt.started.as_secs_f64(),
+            "ended_s": attempt.ended.as_secs_f64(),
+            "outcome": words::outcome(attempt.outcome),
+            "user_us": usage.user_us,
+            "system_us": usage.system_us,
+            "peak_memory_bytes": usage.peak_memory_bytes,
+            "peak_is_bound": usage.peak_is_bound,
+            "read_bytes": usage.blocks_in * 512,
+            "written_bytes": usage.blocks_out * 512,
+            "printed_bytes": attempt.log.1,
+        });
+    }
+    let words: Vec<String> = in_words(time, entry).into_iter().map(|(_, text)| text).collect();
+    json!({ "what": words.join(""), "at_s": time.as_secs_f64() })
+}

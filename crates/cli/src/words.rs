@@ -1,0 +1,128 @@
+//! Numbers, times and outcomes in plain words.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use throng_core::trace::Outcome;
+
+/// A length of time, as short as it can be said.
+pub fn duration(length: Duration) -> String {
+    let seconds = length.as_secs_f64();
+    match seconds {
+        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 60.0 => format!("{s:.1} s"),
+        s if s < 3600.0 => format!("{} min {:02} s", s as u64 / 60, s as u64 % 60),
+        s if s < 86400.0 => format!("{} h {:02} min", s as u64 / 3600, s as u64 % 3600 / 60),
+        s => format!("{} d {} h", s as u64 / 86400, s as u64 % 86400 / 3600),
+    }
+}
+
+/// A length of time in seconds.
+pub fn seconds(length: f64) -> String {
+    duration(Duration::from_secs_f64(length.max(0.0)))
+}
+
+/// A rate per second.
+pub fn rate(per_second: f64) -> String {
+    match per_second {
+        r if r >= 10_000.0 => format!("{:.0}k/s", r / 1000.0),
+        r if r >= 100.0 => format!("{r:.0}/s"),
+        r if r >= 1.0 => format!("{r:.1}/s"),
+        r => format!("{r:.2}/s"),
+    }
+}
+
+/// An amount of data.
+pub fn bytes(count: u64) -> String {
+    match count as f64 {
+        b if b >= 1e9 => format!("{:.1} GB", b / 1e9),
+        b if b >= 1e6 => format!("{:.1} MB", b / 1e6),
+        b if b >= 1e3 => format!("{:.1} kB", b / 1e3),
+        b => format!("{b:.0} B"),
+    }
+}
+
+/// `1 task`, `2 tasks`.
+pub fn count(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// How an attempt ended.
+pub fn outcome(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Done => "done".to_owned(),
+        Outcome::Exited(code) => format!("exit code {code}"),
+        Outcome::Signalled(signal) => format!("killed by signal {signal}{}", signal_name(signal)),
+        Outcome::TimedOut => "timed out".to_owned(),
+        Outcome::Cancelled => "cancelled".to_owned(),
+        Outcome::OutputsMissing(count) => self::count(count.into(), "missing output"),
+        Outcome::NotStarted(error) => format!("could not be started ({})", system_error(error)),
+        Outcome::FilesFailed(error) => format!("trouble with its files ({})", system_error(error)),
+    }
+}
+
+fn system_error(number: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(number).to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        2 => " (interrupt)",
+        6 => " (abort)",
+        7 => " (bus error)",
+        8 => " (arithmetic error)",
+        9 => " (kill: perhaps out of memory)",
+        11 => " (segmentation fault)",
+        13 => " (broken pipe)",
+        15 => " (terminate)",
+        _ => "",
+    }
+}
+
+/// A moment as date and time in UTC.
+pub fn moment(unix_ms: u64) -> String {
+    let seconds = unix_ms / 1000;
+    let (days, of_day) = (seconds / 86400, seconds % 86400);
+    let (year, month, day) = date(days as i64);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", of_day / 3600, of_day % 3600 / 60, of_day % 60)
+}
+
+/// The date of a day counted from 1970, by Howard Hinnant's method: years that begin in March have their
+/// leap day at the end.
+fn date(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+/// How long ago a moment was.
+pub fn ago(unix_ms: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
+    format!("{} ago", duration(Duration::from_millis(now.saturating_sub(unix_ms))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(951_827_696_000), "2000-02-29 12:34:56 UTC");
+        assert_eq!(moment(1_794_700_800_000), "2026-11-15 00:00:00 UTC");
+    }
+
+    #[test]
+    fn lengths_of_time() {
+        let shown = [0.0000005, 0.25, 1.5, 61.0, 3700.0, 90_000.0].map(seconds);
+        assert_eq!(shown, ["0 µs", "250 ms", "1.5 s", "1 min 01 s", "1 h 01 min", "1 d 1 h"]);
+    }
+}

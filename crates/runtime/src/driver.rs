@@ -1,0 +1,396 @@
+//! The main thread's part of a run: timers, wishes to stop, and getting what happened onto the disk.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use thiserror::Error;
+use throng_core::ids::ObjectId;
+use throng_core::ledger::Ledger;
+use throng_core::node::{End, Event, Node};
+use throng_core::stale::{Reason, Verdict, inputs_seen};
+use throng_core::time::Time;
+use throng_core::trace::Entry;
+use throng_core::workflow::Workflow;
+
+use crate::clock::Clock;
+use crate::files::Workplace;
+use crate::host;
+use crate::log::PackedLog;
+use crate::node_loop::{Core, Shared, Slot};
+use crate::objects::Objects;
+use crate::process::SlotTable;
+use crate::progress::{Notice, Progress, kinds};
+use crate::run::Verify;
+use crate::slot::BaseEnvironment;
+use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
+use crate::store::journal::Syncer;
+use crate::store::{Journal, JournalError, Recorded};
+
+/// What has happened is written out at least this often, so that a killed engine has forgotten no more.
+const WRITE_INTERVAL: Duration = Duration::from_millis(20);
+/// And is on the disk, for the case that the power fails, not much later.
+const SYNC_INTERVAL: Duration = Duration::from_millis(100);
+/// With nothing to wait for, the main thread still looks this often: a lost wake-up must not be the end.
+const IDLE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What went wrong with the run itself, as opposed to its tasks.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The state could not be written.
+    #[error("{0}")]
+    GaveUp(String),
+    /// The state directory.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A bug: tasks are left, but nothing runs and nothing will.
+    #[error("the run has stalled with {0} tasks left; please report this")]
+    Stalled(u64),
+}
+
+/// Everything that an engine is made of.
+pub struct Parts {
+    /// The workflow.
+    pub flow: Arc<Workflow>,
+    /// Its node.
+    pub node: Node,
+    /// Its records.
+    pub ledger: Ledger,
+    /// What is to become of each task; empty if all run for the first time.
+    pub verdicts: Vec<Verdict>,
+    /// What earlier runs did.
+    pub recorded: Recorded,
+    /// What is known of each object.
+    pub objects: Objects,
+    /// Where tasks run.
+    pub workplace: Workplace,
+    /// Where completions go.
+    pub journal: Journal,
+    /// The state directory.
+    pub state: StateDirectory,
+    /// The directory of this run.
+    pub directory: RunDirectory,
+    /// By what processes of tasks can be told.
+    pub mark: String,
+    /// By what files are told apart.
+    pub verify: Verify,
+    /// The run's clock.
+    pub clock: Clock,
+    /// How many slots there are.
+    pub slots: u32,
+}
+
+/// A handle by which others watch and stop a run.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+impl Engine {
+    /// How far the run has come.
+    pub fn progress(&self) -> Progress {
+        self.shared.progress()
+    }
+
+    /// Failures that nobody has been told of yet.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut self.shared.lock().notices)
+    }
+
+    /// Asks the run to stop: the first time kindly, after that at once.
+    pub fn stop(&self) {
+        self.shared.stops_asked.fetch_add(1, Ordering::Relaxed);
+        // Without the lock the main thread could just be about to sleep and miss this.
+        drop(self.shared.lock());
+        self.shared.main_wake.notify_one();
+    }
+}
+
+/// A run's main thread, before it runs.
+pub struct Driver {
+    shared: Arc<Shared>,
+    directory: RunDirectory,
+    journal: Journal,
+    trace: File,
+    /// Bytes that could not be written yet.
+    unwritten_frames: Vec<u8>,
+    unwritten_trace: Vec<u8>,
+}
+
+impl Driver {
+    /// Puts an engine together.
+    pub fn new(parts: Parts) -> Result<Driver, EngineError> {
+        let Parts { flow, directory, state, clock, verdicts, objects, .. } = parts;
+        let scratch_directory = state.scratch();
+        std::fs::create_dir_all(&scratch_directory).map_err(io_error("make", &scratch_directory))?;
+        let log = PackedLog::create(&directory.log()).map_err(io_error("make", &directory.log()))?;
+        let trace = File::create_new(directory.trace()).map_err(io_error("make", &directory.trace()))?;
+        let slots = parts.slots as usize;
+        let table = SlotTable::create(&state.slots(), slots).map_err(io_error("make", &state.slots()))?;
+        let mut core = Core::new(parts.node, parts.ledger, slots, kinds(&flow, &verdicts));
+        note_verdicts(&mut core, &flow, clock.now(), &verdicts, &objects);
+        let shared = Arc::new(Shared {
+            flow,
+            clock,
+            workplace: parts.workplace,
+            objects,
+            recorded: parts.recorded,
+            verdicts,
+            verify: parts.verify,
+            log,
+            scratch_directory,
+            table,
+            environment: BaseEnvironment::new(&parts.mark),
+            boot: host::boot_id(),
+            slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
+            core: Mutex::new(core),
+            main_wake: Condvar::new(),
+            stops_asked: AtomicU32::new(0),
+            is_stopping: AtomicBool::new(false),
+        });
+        Ok(Driver {
+            shared,
+            directory,
+            journal: parts.journal,
+            trace,
+            unwritten_frames: Vec::new(),
+            unwritten_trace: Vec::new(),
+        })
+    }
+
+    /// A handle for others.
+    pub fn engine(&self) -> Engine {
+        Engine { shared: self.shared.clone() }
+    }
+
+    /// Runs everything; returns when nothing is left to do.
+    pub fn execute(mut self) -> Result<RunEnd, EngineError> {
+        let shared = self.shared.clone();
+        let keeper = std::thread::spawn({
+            let (shared, path) = (shared.clone(), self.directory.workflow());
+            move || {
+                if let Err(error) = write_whole(&path, &shared.flow.to_bytes()) {
+                    shared.give_up(error.to_string());
+                }
+            }
+        });
+        let syncing = Syncing::start(self.journal.syncer()?, shared.clone());
+        {
+            let mut core = shared.lock();
+            shared.submit(&mut core, shared.clock.now());
+        }
+        self.turn(&syncing);
+        shared.dismiss_slots();
+        keeper.join().expect("writing a file does not panic");
+        self.write(&syncing);
+        syncing.finish();
+        let core = shared.lock();
+        if let Some(trouble) = &core.trouble {
+            return Err(EngineError::GaveUp(trouble.clone()));
+        }
+        let tally = core.ledger.tally();
+        if tally.open > 0 && !core.node.is_stopping() {
+            return Err(EngineError::Stalled(tally.open));
+        }
+        let makespan_s = core.last_end.since(core.first_start.unwrap_or(core.last_end)).as_secs_f64();
+        let state = match tally {
+            _ if core.stops_told > 0 => "interrupted",
+            _ if tally.failed > 0 => "failed",
+            _ => "done",
+        };
+        Ok(RunEnd {
+            state: state.to_owned(),
+            total: tally.total(),
+            done: tally.done,
+            up_to_date: tally.up_to_date,
+            failed: tally.failed,
+            skipped: tally.skipped,
+            seconds: shared.clock.now().as_secs_f64(),
+            makespan_s,
+            tasks_per_s: if makespan_s > 0.0 { tally.done as f64 / makespan_s } else { 0.0 },
+        })
+    }
+
+    /// Goes round until the run is over.
+    fn turn(&mut self, syncing: &Syncing) {
+        let shared = self.shared.clone();
+        let mut written_at = Time::START;
+        loop {
+            let mut core = shared.lock();
+            let now = shared.clock.now();
+            self.gather(&mut core, now);
+            let own = shared.drive(&mut core, None);
+            assert!(own.is_none(), "the main thread has no slot");
+            let has_backlog = !core.events.is_empty();
+            if core.node.is_idle() && !has_backlog && core.sleepers.is_empty() {
+                return;
+            }
+            let now = shared.clock.now();
+            let is_dirty = !core.journal.is_empty() || core.trace.pending() > 0 || self.has_unwritten();
+            let write_at = written_at + WRITE_INTERVAL;
+            if is_dirty && now >= write_at {
+                drop(core);
+                self.write(syncing);
+                written_at = shared.clock.now();
+                continue;
+            }
+            if has_backlog {
+                continue;
+            }
+            let mut wake_at = now + IDLE_INTERVAL;
+            wake_at = wake_at.min(shared.next_wake(&core).unwrap_or(wake_at));
+            if is_dirty {
+                wake_at = wake_at.min(write_at);
+            }
+            core.main_wakes_at = wake_at;
+            let wait = wake_at.since(now);
+            if !wait.is_zero() {
+                let woken = shared.main_wake.wait_timeout(core, wait);
+                core = woken.expect("a thread that panics under the lock has aborted the run").0;
+            }
+            // While the main thread works, nobody needs to wake it.
+            core.main_wakes_at = Time::START;
+        }
+    }
+
+    /// Turns wishes and the time into events.
+    fn gather(&self, core: &mut Core, now: Time) {
+        let asked = self.shared.stops_asked.load(Ordering::Relaxed);
+        while core.stops_told < asked {
+            core.stops_told += 1;
+            core.events.push_back(Event::Stop);
+        }
+        if core.trouble.is_some() && !core.node.is_stopping() {
+            core.events.push_back(Event::Stop);
+        }
+        while let Some(&(_, slot)) = core.sleepers.first().filter(|(time, _)| *time <= now) {
+            core.sleepers.pop_first();
+            core.events.push_back(Event::Finished { slot, end: End::Done });
+        }
+        if core.node.next_wake().is_some_and(|time| time <= now) {
+            core.events.push_back(Event::Wake);
+        }
+    }
+
+    fn has_unwritten(&self) -> bool {
+        !self.unwritten_frames.is_empty() || !self.unwritten_trace.is_empty()
+    }
+
+    /// Writes out what has happened: the trace first, so that what the journal calls done can be explained.
+    fn write(&mut self, syncing: &Syncing) {
+        {
+            let mut core = self.shared.lock();
+            core.trace.take(&mut self.unwritten_trace);
+            self.unwritten_frames.append(&mut core.journal.take());
+        }
+        // What could not be written stays and is tried again, so a full disk that is cleared in time costs nothing.
+        match self.trace.write(&self.unwritten_trace) {
+            Ok(length) => drop(self.unwritten_trace.drain(..length)),
+            Err(error) => self.shared.give_up(format!("cannot write {}: {error}", self.directory.trace().display())),
+        }
+        if self.unwritten_frames.is_empty() {
+            return;
+        }
+        match self.journal.write(&self.unwritten_frames) {
+            Ok(()) => {
+                self.unwritten_frames.clear();
+                syncing.ask();
+            }
+            Err(error) => self.shared.give_up(error.to_string()),
+        }
+    }
+}
+
+/// Puts into the trace why each task is part of the run, and into the journal what is taken over.
+fn note_verdicts(core: &mut Core, flow: &Workflow, now: Time, verdicts: &[Verdict], objects: &Objects) {
+    for (task, verdict) in flow.tasks().zip(verdicts) {
+        match verdict {
+            Verdict::Outside => {}
+            Verdict::UpToDate => core.trace.write(now, &Entry::UpToDate(task)),
+            Verdict::Maybe => core.trace.write(now, &Entry::Pending(task, Reason::ParentRuns)),
+            Verdict::Run(reason) => core.trace.write(now, &Entry::Pending(task, *reason)),
+            Verdict::Adopted => {
+                core.trace.write(now, &Entry::UpToDate(task));
+                let get = |object: ObjectId| objects.get(object);
+                let inputs = inputs_seen(flow.inputs(task).map(get).map(|made| (made.version, made.content)));
+                let made: Vec<_> = flow.outputs(task).map(get).collect();
+                core.journal.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &made);
+            }
+        }
+    }
+}
+
+/// The thread that makes the journal durable, so that nobody else waits for the disk.
+struct Syncing {
+    request: Arc<SyncRequest>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct SyncRequest {
+    state: Mutex<SyncState>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct SyncState {
+    is_dirty: bool,
+    is_over: bool,
+}
+
+impl Syncing {
+    fn start(syncer: Syncer, shared: Arc<Shared>) -> Syncing {
+        let request = Arc::new(SyncRequest::default());
+        let thread = std::thread::spawn({
+            let request = request.clone();
+            move || {
+                while request.wait() {
+                    if let Err(error) = syncer.sync() {
+                        shared.give_up(error.to_string());
+                    }
+                    request.rest();
+                }
+            }
+        });
+        Syncing { request, thread }
+    }
+
+    fn ask(&self) {
+        self.request.change(|state| state.is_dirty = true);
+    }
+
+    /// Waits until everything is durable.
+    fn finish(self) {
+        self.request.change(|state| state.is_over = true);
+        self.thread.join().expect("syncing does not panic");
+    }
+}
+
+impl SyncRequest {
+    fn change(&self, change: impl FnOnce(&mut SyncState)) {
+        change(&mut self.state.lock().expect("no thread panics while it holds this"));
+        self.changed.notify_one();
+    }
+
+    /// Waits for something to make durable; false when there will be nothing more.
+    fn wait(&self) -> bool {
+        let state = self.state.lock().expect("no thread panics while it holds this");
+        let mut state = self
+            .changed
+            .wait_while(state, |state| !state.is_dirty && !state.is_over)
+            .expect("no thread panics while it holds this");
+        std::mem::take(&mut state.is_dirty)
+    }
+
+    /// Lets more gather before the next time, unless it is the last.
+    fn rest(&self) {
+        let state = self.state.lock().expect("no thread panics while it holds this");
+        let rested = self.changed.wait_timeout_while(state, SYNC_INTERVAL, |state| !state.is_over);
+        drop(rested.expect("no thread panics while it holds this"));
+    }
+}

@@ -1,0 +1,47 @@
+//! What this machine has to give.
+
+use throng_core::workflow::Resources;
+
+/// Cores that this process may use, and memory that is there, as the container or cgroup allows.
+pub fn resources() -> Resources {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    Resources { cpus_milli: cores * 1000, memory_bytes: memory_bytes() }
+}
+
+fn memory_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    let physical = info.totalram as u64 * u64::from(info.mem_unit);
+    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let limit = limits.iter().filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()).min();
+    limit.map_or(physical, |limit| limit.min(physical))
+}
+
+/// Identifies this start of the machine: process ids mean nothing after the next one.
+pub fn boot_id() -> u64 {
+    let id = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    throng_core::fingerprint::hash(&id)
+}
+
+/// The most memory that this process has held, in bytes: the kernel cannot tell a child's peak below it.
+pub fn own_peak_bytes() -> u64 {
+    // SAFETY: getrusage writes a plain struct.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed::<libc::rusage>();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    usage.ru_maxrss as u64 * 1024
+}
+
+/// Gives memory back that reading the workflow needed, and forgets its peak.
+///
+/// A child that is started without copying the address space inherits the parent's peak as its own, so a
+/// lower one here makes what is measured of tasks meaningful further down.
+pub fn forget_peak() {
+    // SAFETY: no memory is touched that Rust knows of.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+    // Best effort: not every kernel has it, and only the precision of a measurement depends on it.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}

@@ -1,0 +1,440 @@
+//! The loop that drives a node: events in, commands carried out.
+//!
+//! There is no thread that the others have to ask. Whoever has an event (a slot's thread whose process has
+//! ended, the main thread with a timer) takes the lock, drives the node until nothing is left to do, and
+//! goes on with whatever fell to it: a slot that ends a task normally starts the next one itself, without
+//! a switch of threads between. Processes run, and files are looked at, outside the lock.
+//!
+//! ```text
+//!   slot thread:  run process ─▶ lock ─▶ Finished ─▶ drive ─▶ (own next job) ─▶ unlock ─▶ run process …
+//!   main thread:  wait ─▶ lock ─▶ timers, sleepers, stop ─▶ drive ─▶ unlock ─▶ write journal and trace …
+//! ```
+//!
+//! The main thread's part is in [`crate::driver`], a slot's part in [`crate::slot`].
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use throng_core::ids::{SlotId, TaskId};
+use throng_core::ledger::Ledger;
+use throng_core::node::{Command, End, Event, Node};
+use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
+use throng_core::time::Time;
+use throng_core::trace::{self, Entry, Outcome};
+use throng_core::workflow::{Action, Workflow};
+
+use crate::clock::Clock;
+use crate::files::Workplace;
+use crate::log::PackedLog;
+use crate::objects::Objects;
+use crate::process::{SlotTable, block_signals};
+use crate::progress::{KindProgress, Notice, Progress};
+use crate::run::Verify;
+use crate::slot::{AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
+use crate::store::Recorded;
+use crate::store::journal::Pending;
+
+/// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth.
+const EVENTS_AT_A_TIME: usize = 4096;
+/// Output shown with a failure at once; the rest is in the log.
+const TAIL_LINES: usize = 5;
+/// Notices that wait to be shown; if a million tasks fail, nobody reads more.
+const NOTICES_LIMIT: usize = 1000;
+
+/// What all threads of an engine share.
+pub struct Shared {
+    pub(crate) flow: Arc<Workflow>,
+    pub(crate) clock: Clock,
+    pub(crate) workplace: Workplace,
+    pub(crate) objects: Objects,
+    pub(crate) recorded: Recorded,
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) verify: Verify,
+    pub(crate) log: PackedLog,
+    pub(crate) scratch_directory: PathBuf,
+    pub(crate) table: SlotTable,
+    pub(crate) environment: BaseEnvironment,
+    pub(crate) boot: u64,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) core: Mutex<Core>,
+    pub(crate) main_wake: Condvar,
+    /// How often somebody asked to stop.
+    pub(crate) stops_asked: AtomicU32,
+    pub(crate) is_stopping: AtomicBool,
+}
+
+/// How the threads reach a slot.
+#[derive(Default)]
+pub(crate) struct Slot {
+    mailbox: Mutex<Mailbox>,
+    filled: Condvar,
+    target: Target,
+}
+
+#[derive(Default)]
+enum Mailbox {
+    /// No task with a process has fallen to this slot yet.
+    #[default]
+    NoThread,
+    Empty,
+    Job(Job),
+    Quit,
+}
+
+/// What the lock protects.
+pub(crate) struct Core {
+    pub(crate) node: Node,
+    pub(crate) ledger: Ledger,
+    pub(crate) events: VecDeque<Event>,
+    commands: Vec<Command>,
+    /// What runs in each slot.
+    running: Vec<Option<Job>>,
+    /// What came of the attempt that has just ended in each slot.
+    results: Vec<Option<AttemptResult>>,
+    /// Built-in tasks that sleep, and until when.
+    pub(crate) sleepers: BTreeSet<(Time, SlotId)>,
+    pub(crate) journal: Pending,
+    pub(crate) trace: trace::Writer,
+    kinds: Vec<KindProgress>,
+    pub(crate) notices: Vec<Notice>,
+    /// How often the node has been told to stop.
+    pub(crate) stops_told: u32,
+    /// When the main thread will look by itself.
+    pub(crate) main_wakes_at: Time,
+    pub(crate) first_start: Option<Time>,
+    pub(crate) last_end: Time,
+    /// Why the run cannot go on.
+    pub(crate) trouble: Option<String>,
+    ready: Vec<TaskId>,
+    skipped: Vec<TaskId>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Core {
+    pub(crate) fn new(node: Node, ledger: Ledger, slots: usize, kinds: Vec<KindProgress>) -> Self {
+        Core {
+            node,
+            ledger,
+            events: VecDeque::new(),
+            commands: Vec::new(),
+            running: vec![None; slots],
+            results: vec![None; slots],
+            sleepers: BTreeSet::new(),
+            journal: Pending::default(),
+            trace: trace::Writer::new(),
+            kinds,
+            notices: Vec::new(),
+            stops_told: 0,
+            main_wakes_at: Time::START,
+            first_start: None,
+            last_end: Time::START,
+            trouble: None,
+            ready: Vec::new(),
+            skipped: Vec::new(),
+            threads: Vec::new(),
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().expect("a thread that panics under the lock has aborted the run")
+    }
+
+    pub(crate) fn target(&self, slot: SlotId) -> &Target {
+        &self.slots[slot.index()].target
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Stops the run because its state cannot be kept.
+    pub(crate) fn give_up(&self, why: String) {
+        self.lock().trouble.get_or_insert(why);
+        self.main_wake.notify_one();
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        let core = self.lock();
+        let now = self.clock.now();
+        Progress {
+            elapsed: now.since(Time::START),
+            running_for: now.since(core.first_start.unwrap_or(now)),
+            tally: core.ledger.tally(),
+            kinds: core.kinds.clone(),
+            running: core.node.running(),
+            stopping: core.node.is_stopping(),
+        }
+    }
+
+    /// Hands in everything that waits for the node; returns a job for the caller's own slot, if one fell to it.
+    pub(crate) fn drive(self: &Arc<Self>, core: &mut Core, own_slot: Option<SlotId>) -> Option<Job> {
+        let mut own_job = None;
+        let mut handled = 0;
+        loop {
+            let now = self.clock.now();
+            while let Some(event) = core.events.pop_front() {
+                self.hand_in(core, now, event);
+                handled += 1;
+            }
+            core.node.decide(now, &mut core.commands);
+            if core.commands.is_empty() {
+                break;
+            }
+            core.trace.write(now, &Entry::Decide);
+            for at in 0..core.commands.len() {
+                let command = core.commands[at];
+                core.trace.write(now, &Entry::Command(command));
+                let Command::Start { task, attempt, slot } = command else {
+                    unreachable!("deciding only starts tasks")
+                };
+                let job = Job { task, attempt };
+                if self.start(core, now, job, slot) {
+                    if own_slot == Some(slot) {
+                        own_job = Some(job);
+                    } else {
+                        self.hand_over(core, slot, job);
+                    }
+                }
+            }
+            core.commands.clear();
+            if handled >= EVENTS_AT_A_TIME {
+                self.main_wake.notify_one();
+                break;
+            }
+        }
+        let next = self.next_wake(core);
+        if next.is_some_and(|time| time < core.main_wakes_at) || core.node.is_idle() || !core.notices.is_empty() {
+            self.main_wake.notify_one();
+        }
+        own_job
+    }
+
+    /// When something will have to be done without an event from a process.
+    pub(crate) fn next_wake(&self, core: &Core) -> Option<Time> {
+        let sleeper = core.sleepers.first().map(|(time, _)| *time);
+        [core.node.next_wake(), sleeper].into_iter().flatten().min()
+    }
+
+    fn hand_in(&self, core: &mut Core, now: Time, event: Event) {
+        let mut result = None;
+        if let Event::Finished { slot, .. } = event {
+            let ended = core.running[slot.index()].take().expect("what has finished was running");
+            core.kinds[self.flow.kind(ended.task).index()].running -= 1;
+            core.last_end = now;
+            result = core.results[slot.index()].take();
+            if let Some(result) = &result {
+                core.trace.write(now, &Entry::Attempt(result.attempt));
+            }
+        }
+        core.trace.write(now, &Entry::Event(event));
+        core.node.handle(now, event, &mut core.commands);
+        self.is_stopping.store(core.node.is_stopping(), Ordering::Relaxed);
+        for at in 0..core.commands.len() {
+            let command = core.commands[at];
+            core.trace.write(now, &Entry::Command(command));
+            match command {
+                Command::Complete { task, attempt } => self.complete(core, now, task, attempt, result.as_ref()),
+                Command::Fail { task, attempt } => self.fail(core, now, task, attempt, result.as_ref()),
+                Command::Interrupt { task, attempt, retry_at } => {
+                    core.ledger.interrupt(task, attempt).expect("it was running");
+                    if let (Some(retry_at), Some(result)) = (retry_at, &result) {
+                        self.notice(core, result, Some(retry_at.since(now)));
+                    }
+                }
+                Command::Kill { slot, hard } => self.kill(core, now, slot, hard),
+                Command::Start { .. } => unreachable!("tasks are only started by deciding"),
+            }
+        }
+        core.commands.clear();
+    }
+
+    /// Begins an attempt; returns whether a slot's thread has to make it.
+    fn start(&self, core: &mut Core, now: Time, job: Job, slot: SlotId) -> bool {
+        let Job { task, attempt } = job;
+        core.ledger.start(task, attempt).expect("a node starts only what is ready");
+        core.kinds[self.flow.kind(task).index()].running += 1;
+        core.running[slot.index()] = Some(job);
+        core.first_start.get_or_insert(now);
+        let has_files = self.flow.inputs(task).len() > 0 || self.flow.outputs(task).len() > 0;
+        if !self.flow.is_builtin(task) || has_files {
+            self.target(slot).reset();
+            return true;
+        }
+        match self.flow.action(task) {
+            Action::Noop => core.events.push_back(Event::Finished { slot, end: End::Done }),
+            Action::Sleep(length) => {
+                core.sleepers.insert((now + length, slot));
+            }
+            Action::Program(_) | Action::Shell(_) => unreachable!("not built in"),
+        }
+        false
+    }
+
+    fn hand_over(self: &Arc<Self>, core: &mut Core, slot: SlotId, job: Job) {
+        let own = &self.slots[slot.index()];
+        let mut mailbox = own.mailbox.lock().expect("no thread panics while it holds this");
+        let is_new = matches!(*mailbox, Mailbox::NoThread);
+        assert!(!matches!(*mailbox, Mailbox::Job(_)), "a slot gets one job at a time");
+        *mailbox = Mailbox::Job(job);
+        if is_new {
+            let shared = self.clone();
+            let thread = std::thread::Builder::new()
+                .name(format!("slot {}", slot.0))
+                .stack_size(512 * 1024)
+                .spawn(move || shared.run_slot(slot));
+            match thread {
+                Ok(thread) => core.threads.push(thread),
+                Err(error) => {
+                    core.trouble.get_or_insert(format!("cannot start a thread for slot {}: {error}", slot.0));
+                }
+            }
+        } else {
+            own.filled.notify_one();
+        }
+    }
+
+    /// The life of a slot's thread.
+    fn run_slot(self: Arc<Self>, slot: SlotId) {
+        block_signals();
+        let mut runner = match SlotRunner::new(&self, slot) {
+            Ok(runner) => runner,
+            Err(error) => return self.give_up(format!("cannot prepare slot {}: {error}", slot.0)),
+        };
+        let mut next = None;
+        loop {
+            let Some(job) = next.take().or_else(|| self.slots[slot.index()].wait()) else { return };
+            let result = runner.run(job);
+            let mut core = self.lock();
+            core.events.push_back(Event::Finished { slot, end: result.end() });
+            core.results[slot.index()] = Some(result);
+            next = self.drive(&mut core, Some(slot));
+        }
+    }
+
+    fn complete(&self, core: &mut Core, now: Time, task: TaskId, attempt: u16, result: Option<&AttemptResult>) {
+        let none = (inputs_seen(std::iter::empty()), [].as_slice());
+        let (inputs, made): (InputsSeen, &[Made]) = result.map_or(none, |result| (result.inputs, &result.made));
+        core.journal.add(task.0, self.flow.name_key(task), self.flow.definition_hash(task), inputs, made);
+        for (object, made) in self.flow.outputs(task).zip(made) {
+            self.objects.set(object, *made);
+        }
+        let bytes = made.iter().map(|made| made.stamp.size).sum();
+        core.ledger.complete(&self.flow, task, attempt, bytes, &mut core.ready).expect("it was running");
+        core.kinds[self.flow.kind(task).index()].done += 1;
+        self.make_ready(core, now);
+    }
+
+    /// Passes on tasks that have become ready, unless a second look shows that they need not run.
+    pub(crate) fn make_ready(&self, core: &mut Core, now: Time) {
+        while let Some(task) = core.ready.pop() {
+            if self.verdicts.get(task.index()) == Some(&Verdict::Maybe) && self.still_stands(task) {
+                core.trace.write(now, &Entry::UpToDate(task));
+                let bytes = self.flow.outputs(task).map(|object| self.objects.get(object).stamp.size).sum();
+                let found = core.ledger.found_up_to_date(&self.flow, task, bytes, &mut core.ready);
+                found.expect("it has just become ready");
+                core.kinds[self.flow.kind(task).index()].up_to_date += 1;
+            } else {
+                core.events.push_back(Event::Ready(core.ledger.ready_task(&self.flow, task)));
+            }
+        }
+    }
+
+    /// Makes the tasks ready that wait for nobody.
+    pub(crate) fn submit(&self, core: &mut Core, now: Time) {
+        core.ready = core.ledger.roots().collect();
+        core.ready.reverse();
+        self.make_ready(core, now);
+    }
+
+    /// Whether the inputs of a task, now that they are there, are what it read before.
+    fn still_stands(&self, task: TaskId) -> bool {
+        let Memory::Same(seen) = self.recorded.memory(task) else { return false };
+        seen.same_as(inputs_seen(self.flow.inputs(task).map(|object| {
+            let known = self.objects.get(object);
+            (known.version, known.content)
+        })))
+    }
+
+    fn fail(&self, core: &mut Core, now: Time, task: TaskId, attempt: u16, result: Option<&AttemptResult>) {
+        core.skipped.clear();
+        core.ledger.fail(&self.flow, task, attempt, &mut core.skipped).expect("it was running");
+        core.kinds[self.flow.kind(task).index()].failed += 1;
+        for at in 0..core.skipped.len() {
+            let skipped = core.skipped[at];
+            core.trace.write(now, &Entry::Skipped(skipped));
+            core.kinds[self.flow.kind(skipped).index()].skipped += 1;
+        }
+        if let Some(result) = result {
+            self.notice(core, result, None);
+        }
+    }
+
+    fn notice(&self, core: &mut Core, result: &AttemptResult, retry_in: Option<std::time::Duration>) {
+        if core.notices.len() >= NOTICES_LIMIT {
+            return;
+        }
+        let attempt = &result.attempt;
+        let tail = if attempt.log.1 > 0 { self.log.tail(attempt.log, TAIL_LINES) } else { Ok(String::new()) };
+        core.notices.push(Notice {
+            task: self.flow.name(attempt.task),
+            attempt: attempt.attempt,
+            attempts_allowed: self.flow.retries(attempt.task) + 1,
+            outcome: attempt.outcome,
+            remark: result.remark.clone(),
+            tail: tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})")),
+            retry_in,
+            seconds: attempt.ended.since(attempt.started).as_secs_f64(),
+        });
+    }
+
+    fn kill(&self, core: &mut Core, now: Time, slot: SlotId, hard: bool) {
+        let sleeper = core.sleepers.iter().find(|(_, sleeping)| *sleeping == slot).copied();
+        match sleeper {
+            Some(sleeper) => {
+                core.sleepers.remove(&sleeper);
+                let job = core.running[slot.index()].expect("a sleeper is running");
+                let outcome = if core.node.is_stopping() { Outcome::Cancelled } else { Outcome::TimedOut };
+                let mut result = AttemptResult::without_process(job, slot, now);
+                result.attempt.outcome = outcome;
+                core.results[slot.index()] = Some(result);
+                core.events.push_back(Event::Finished { slot, end: End::Killed });
+            }
+            None => self.target(slot).kill(hard),
+        }
+    }
+
+    /// Ends all slots' threads.
+    pub(crate) fn dismiss_slots(&self) {
+        for slot in &self.slots {
+            *slot.mailbox.lock().expect("no thread panics while it holds this") = Mailbox::Quit;
+            slot.filled.notify_one();
+        }
+        let threads = std::mem::take(&mut self.lock().threads);
+        for thread in threads {
+            thread.join().expect("a slot's thread does not panic");
+        }
+    }
+}
+
+impl Slot {
+    /// Waits for a job; nothing means that there will be none.
+    fn wait(&self) -> Option<Job> {
+        let mut mailbox = self.mailbox.lock().expect("no thread panics while it holds this");
+        loop {
+            match *mailbox {
+                Mailbox::Job(job) => {
+                    *mailbox = Mailbox::Empty;
+                    return Some(job);
+                }
+                Mailbox::Quit => return None,
+                Mailbox::NoThread | Mailbox::Empty => {
+                    mailbox = self.filled.wait(mailbox).expect("no thread panics while it holds this");
+                }
+            }
+        }
+    }
+}

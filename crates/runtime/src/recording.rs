@@ -1,0 +1,131 @@
+//! A run as it was recorded: its workflow and its trace.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+use throng_core::ids::TaskId;
+use throng_core::node::{Command, Event};
+use throng_core::policy::BadPolicy;
+use throng_core::time::Time;
+use throng_core::trace::{BadTrace, Entry, Reader};
+use throng_core::workflow::{BadFile, Workflow};
+
+use crate::run::make_node;
+use crate::state::{About, RunDirectory, StateError, io_error};
+
+/// A recording that cannot be used.
+#[derive(Debug, Error)]
+pub enum RecordingError {
+    /// A file of it.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The workflow.
+    #[error("the workflow of run {run} cannot be read: {error}")]
+    Workflow {
+        /// Which run.
+        run: u64,
+        /// Why not.
+        error: BadFile,
+    },
+    /// The trace.
+    #[error("the trace of run {run} cannot be read: {error}")]
+    Trace {
+        /// Which run.
+        run: u64,
+        /// Why not.
+        error: BadTrace,
+    },
+}
+
+/// A recorded run.
+pub struct Recording {
+    /// What it was about.
+    pub about: About,
+    /// The workflow as it was then.
+    pub flow: Arc<Workflow>,
+    trace: Vec<u8>,
+}
+
+impl Recording {
+    /// Reads a run's recording.
+    pub fn read(run: &RunDirectory) -> Result<Recording, RecordingError> {
+        let about = run.read_about()?;
+        let bytes = std::fs::read(run.workflow()).map_err(io_error("read", &run.workflow()))?;
+        let flow = Workflow::from_bytes(&bytes);
+        let flow = Arc::new(flow.map_err(|error| RecordingError::Workflow { run: run.number, error })?);
+        let trace = std::fs::read(run.trace()).map_err(io_error("read", &run.trace()))?;
+        Reader::new(&trace).map_err(|error| RecordingError::Trace { run: run.number, error })?;
+        Ok(Recording { about, flow, trace })
+    }
+
+    /// Everything that happened, in order; what cannot be read any more is left out.
+    pub fn entries(&self) -> impl Iterator<Item = (Time, Entry)> + '_ {
+        Reader::new(&self.trace).into_iter().flatten().map_while(Result::ok)
+    }
+
+    /// What happened to one task.
+    pub fn history(&self, task: TaskId) -> impl Iterator<Item = (Time, Entry)> + '_ {
+        self.entries().filter(move |(_, entry)| subject(entry) == Some(task))
+    }
+
+    /// Feeds the recorded events to a fresh node; an error says where it wants something else than was recorded.
+    pub fn replay(&self) -> Result<usize, ReplayError> {
+        let mut node = make_node(&self.flow, &self.about.node)?;
+        let mut expected: Vec<Command> = Vec::new();
+        let mut commands: Vec<Command> = Vec::new();
+        let mut checked = 0;
+        for (now, entry) in self.entries() {
+            if let Entry::Command(command) = entry {
+                expected.push(command);
+                continue;
+            }
+            if matches!(entry, Entry::Event(_) | Entry::Decide) {
+                if commands != expected {
+                    return Err(ReplayError::Differs { at: checked, recorded: expected, replayed: commands });
+                }
+                checked += commands.len();
+                commands.clear();
+                expected.clear();
+            }
+            match entry {
+                Entry::Event(event) => node.handle(now, event, &mut commands),
+                Entry::Decide => node.decide(now, &mut commands),
+                _ => {}
+            }
+        }
+        Ok(checked)
+    }
+}
+
+/// Why a recorded run cannot be replayed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The node of the recording cannot be made.
+    #[error(transparent)]
+    Policy(#[from] BadPolicy),
+    /// The fresh node wants something else.
+    #[error("after {at} equal commands, the recording has {recorded:?} and the replay {replayed:?}")]
+    Differs {
+        /// Commands that were equal.
+        at: usize,
+        /// What was recorded next.
+        recorded: Vec<Command>,
+        /// What the fresh node wants.
+        replayed: Vec<Command>,
+    },
+}
+
+fn subject(entry: &Entry) -> Option<TaskId> {
+    match entry {
+        Entry::Event(Event::Ready(ready)) => Some(ready.task),
+        Entry::Command(
+            Command::Start { task, .. }
+            | Command::Complete { task, .. }
+            | Command::Fail { task, .. }
+            | Command::Interrupt { task, .. },
+        ) => Some(*task),
+        Entry::Attempt(attempt) => Some(attempt.task),
+        Entry::Pending(task, _) | Entry::UpToDate(task) | Entry::Skipped(task) => Some(*task),
+        Entry::Event(_) | Entry::Decide | Entry::Command(Command::Kill { .. }) => None,
+    }
+}

@@ -1,0 +1,380 @@
+//! One run of a workflow on this machine, from what is recorded to how it ended.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use thiserror::Error;
+use throng_core::fingerprint::Stamp;
+use throng_core::ids::{ObjectId, TaskId};
+use throng_core::ledger::{Ledger, Standing};
+use throng_core::node::{Limits, Node, Policies};
+use throng_core::pack::{Capacity, Pack};
+use throng_core::policy::{BadPolicy, Policy};
+use throng_core::stale::{self, Known, Made, Reason, Verdict, Wish};
+use throng_core::workflow::{Resources, Workflow};
+use throng_core::{order, pack, place};
+
+use crate::clock::Clock;
+use crate::driver::{Driver, Engine, EngineError, Parts};
+use crate::files::Workplace;
+use crate::objects::Objects;
+use crate::process::leftover;
+use crate::state::{About, Lock, NodeSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error};
+use crate::store::{Journal, JournalError, Recorded, journal};
+
+/// By what files are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// By size and time of modification.
+    #[default]
+    Modified,
+    /// By reading them.
+    Content,
+}
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The directory that the workflow's paths start from.
+    pub directory: PathBuf,
+    /// The file that the workflow was read from, for the record.
+    pub file: PathBuf,
+    /// The state directory.
+    pub state: PathBuf,
+    /// Where ready tasks go.
+    pub place: Policy,
+    /// Which ready task is next.
+    pub order: Policy,
+    /// What may run at once.
+    pub pack: Policy,
+    /// How many tasks may run at once.
+    pub width: u32,
+    /// Cores and memory to give.
+    pub resources: Resources,
+    /// How long a task that is asked to end may take.
+    pub grace: Duration,
+    /// Start nothing more after a failure.
+    pub fail_fast: bool,
+    /// By what files are told apart.
+    pub verify: Verify,
+    /// Forget all records first.
+    pub fresh: bool,
+    /// What is wanted.
+    pub wish: Wish,
+    /// The run's clock, which started when the command did.
+    pub clock: Clock,
+}
+
+/// Why there was no run, or not to the end.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The state directory.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A policy.
+    #[error(transparent)]
+    Policy(#[from] BadPolicy),
+    /// A task that cannot run here.
+    #[error("task `{task}` can never run here: it asks for {asks}, and there is {has}")]
+    NeverFits {
+        /// The task.
+        task: String,
+        /// What it asks for.
+        asks: String,
+        /// What there is.
+        has: String,
+    },
+    /// A process of an earlier engine that does not end.
+    #[error("process group {0}, left over from a run that was killed, does not end")]
+    Leftover(i32),
+    /// While running.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// What is known before anything runs. Making one changes nothing.
+pub struct Outlook {
+    flow: Arc<Workflow>,
+    options: Options,
+    recorded: Recorded,
+    verdicts: Vec<Verdict>,
+    known: Vec<Known>,
+}
+
+impl Outlook {
+    /// Looks at what is recorded and at the files, and judges every task.
+    pub fn new(flow: Arc<Workflow>, options: Options) -> Result<Outlook, RunError> {
+        place::by_name(&options.place)?;
+        order::by_name(&options.order, &Workflow::default())?;
+        let state = StateDirectory::new(&options.state);
+        let recorded = if options.fresh { Recorded::default() } else { Recorded::read(&state.journal(), &flow)? };
+        let place =
+            Workplace::open(&options.directory, PathBuf::new()).map_err(io_error("open", &options.directory))?;
+        let known = look(&flow, &recorded, &place, &options);
+        let nothing_known = recorded.is_empty() && !options.wish.adopt && options.wish.targets.is_empty();
+        let verdicts = if nothing_known {
+            Vec::new()
+        } else {
+            let known = |object: ObjectId| known.get(object.index()).copied().unwrap_or_default();
+            stale::judge(&flow, &options.wish, |task| recorded.memory(task), known)
+        };
+        let outlook = Outlook { flow, options, recorded, verdicts, known };
+        outlook.check_fit()?;
+        Ok(outlook)
+    }
+
+    /// What is to become of a task.
+    pub fn verdict(&self, task: TaskId) -> Verdict {
+        // Nothing on record and nothing asked for in particular: no array of ten million is needed to say so.
+        self.verdicts.get(task.index()).copied().unwrap_or(Verdict::Run(Reason::NeverDone))
+    }
+
+    /// Bytes of the journal that were damaged and had to be left out.
+    pub fn damaged_bytes(&self) -> u64 {
+        self.recorded.found.damaged_bytes
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity { width: self.options.width, resources: self.options.resources }
+    }
+
+    fn check_fit(&self) -> Result<(), RunError> {
+        let options = &self.options;
+        let pack: Box<dyn Pack> = pack::by_name(&options.pack, self.capacity(), &self.flow)?;
+        let fits: Vec<bool> = (0..self.flow.classes().len() as u32)
+            .map(|class| pack.could_ever_admit(throng_core::ids::ClassId(class)))
+            .collect();
+        if fits.iter().all(|fits| *fits) {
+            return Ok(());
+        }
+        let misfit = self.flow.tasks().find(|task| {
+            matches!(self.verdict(*task), Verdict::Run(_) | Verdict::Maybe) && !fits[self.flow.class(*task).index()]
+        });
+        match misfit {
+            None => Ok(()),
+            Some(task) => Err(RunError::NeverFits {
+                task: self.flow.name(task),
+                asks: in_words(self.flow.classes()[self.flow.class(task).index()]),
+                has: in_words(options.resources),
+            }),
+        }
+    }
+
+    /// Takes the lock, ends what an earlier engine left running, looks around, and sets everything up.
+    pub fn begin(flow: Arc<Workflow>, options: Options) -> Result<Run, RunError> {
+        let state = StateDirectory::new(&options.state);
+        let mark = run_mark(&state);
+        // Where nothing is yet, nothing is made before it is certain that the run can begin; otherwise the
+        // lock comes first, because what another engine is still writing cannot be judged.
+        let (lock, outlook) = if state.path().exists() {
+            let lock = state.lock()?;
+            leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
+            (lock, Outlook::new(flow, options)?)
+        } else {
+            let outlook = Outlook::new(flow, options)?;
+            (state.lock()?, outlook)
+        };
+        outlook.set_up(state, lock, mark)
+    }
+
+    fn set_up(self, state: StateDirectory, lock: Lock, mark: String) -> Result<Run, RunError> {
+        let journal = self.open_journal(&state)?;
+        let directory = state.make_run()?;
+        let setup = self.node_setup();
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let about = About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            run: directory.number,
+            workflow: self.flow.title().to_owned(),
+            file: self.options.file.display().to_string(),
+            started_unix_ms: started.as_millis() as u64,
+            node: setup.clone(),
+            end: None,
+        };
+        directory.write_about(&about)?;
+        let node = make_node(&self.flow, &setup)?;
+        let damaged_bytes = self.damaged_bytes();
+        let Outlook { flow, options, recorded, verdicts, known } = self;
+        let workplace = Workplace::open(&options.directory, state.aside(directory.number))
+            .map_err(io_error("open", &options.directory))?;
+        let objects = Objects::new(flow.object_count());
+        for (number, known) in known.iter().enumerate() {
+            objects.set(ObjectId::at(number), current(known));
+        }
+        drop(known);
+        let ledger = Ledger::new(&flow, |task| match verdicts.get(task.index()) {
+            Some(Verdict::Outside) => Standing::Outside,
+            Some(Verdict::UpToDate | Verdict::Adopted) => Standing::UpToDate,
+            Some(Verdict::Maybe | Verdict::Run(_)) | None => Standing::Pending,
+        });
+        let driver = Driver::new(Parts {
+            flow,
+            node,
+            ledger,
+            verdicts,
+            recorded,
+            objects,
+            workplace,
+            journal,
+            state,
+            directory: directory.clone(),
+            mark,
+            verify: options.verify,
+            clock: options.clock,
+            slots: options.width,
+        })?;
+        Ok(Run { driver, directory, about, damaged_bytes, _lock: lock })
+    }
+
+    fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {
+        let path = state.journal();
+        let kept = |name: &str| path.with_file_name(format!("journal.{name}"));
+        if self.options.fresh {
+            // Kept until the next time: whoever asked for this by mistake can still go back.
+            match std::fs::rename(&path, kept("before-fresh")) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(io_error("set aside", &path)(error).into());
+                }
+                _ => return Ok(Journal::open(&path, 0)?),
+            }
+        }
+        if !self.recorded.is_worth_compacting() {
+            return Ok(Journal::open(&path, self.recorded.found.whole_bytes)?);
+        }
+        let draft = kept("draft");
+        let _ = std::fs::remove_file(&draft);
+        let mut compacted = Journal::open(&draft, 0)?;
+        compacted.write(&self.recorded.compacted(&self.flow))?;
+        compacted.syncer()?.sync()?;
+        if self.damaged_bytes() > 0 {
+            std::fs::copy(&path, kept("damaged")).map_err(io_error("copy", &path))?;
+        }
+        std::fs::rename(&draft, &path).map_err(io_error("replace", &path))?;
+        let found = journal::read(&path, |_| ())?;
+        Ok(Journal::open(&path, found.whole_bytes)?)
+    }
+
+    fn node_setup(&self) -> NodeSetup {
+        let options = &self.options;
+        NodeSetup {
+            place: options.place.to_string(),
+            order: options.order.to_string(),
+            pack: options.pack.to_string(),
+            width: options.width,
+            cpus_milli: options.resources.cpus_milli,
+            memory_bytes: options.resources.memory_bytes,
+            grace_ms: options.grace.as_millis() as u64,
+            fail_fast: options.fail_fast,
+        }
+    }
+}
+
+/// Makes the node that a setup describes.
+pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPolicy> {
+    let resources = Resources { cpus_milli: setup.cpus_milli, memory_bytes: setup.memory_bytes };
+    let (place, pack): (Policy, Policy) = (setup.place.parse()?, setup.pack.parse()?);
+    let order: Policy = setup.order.parse()?;
+    let policies = Policies {
+        place: place::by_name(&place)?,
+        local: order::by_name(&order, flow)?,
+        shared: order::by_name(&"fifo".parse()?, flow)?,
+        pack: pack::by_name(&pack, Capacity { width: setup.width, resources }, flow)?,
+    };
+    let grace = Duration::from_millis(setup.grace_ms);
+    let limits = Limits { slots: setup.width, grace, fail_fast: setup.fail_fast };
+    Ok(Node::new(flow.clone(), limits, policies))
+}
+
+/// A run that is ready to go.
+pub struct Run {
+    driver: Driver,
+    directory: RunDirectory,
+    about: About,
+    damaged_bytes: u64,
+    _lock: Lock,
+}
+
+impl Run {
+    /// The run's number.
+    pub fn number(&self) -> u64 {
+        self.directory.number
+    }
+
+    /// Bytes of the journal that were damaged and had to be left out.
+    pub fn damaged_bytes(&self) -> u64 {
+        self.damaged_bytes
+    }
+
+    /// A handle by which others can watch and stop the run.
+    pub fn engine(&self) -> Engine {
+        self.driver.engine()
+    }
+
+    /// Runs everything; returns when nothing is left to do.
+    pub fn execute(mut self) -> Result<RunEnd, RunError> {
+        let end = self.driver.execute()?;
+        self.about.end = Some(end.clone());
+        self.directory.write_about(&self.about)?;
+        Ok(end)
+    }
+}
+
+/// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted.
+fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Options) -> Vec<Known> {
+    if recorded.is_empty() && !options.wish.adopt {
+        return Vec::new();
+    }
+    let content = options.verify == Verify::Content;
+    let look_at = |number: usize| {
+        let object = ObjectId::at(number);
+        let name = flow.object_name(object);
+        // What cannot be looked at counts as absent; the task that needs it will say why.
+        let found = place.stamp(name).unwrap_or(Stamp::ABSENT);
+        let found_content = if content && found.is_present() { place.content(name) } else { 0 };
+        Known { made: recorded.made(object), found, found_content }
+    };
+    let mut known = vec![Known::default(); flow.object_count()];
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(16);
+    // Fewer files than this are looked at sooner than a thread is started.
+    let share = known.len().div_ceil(threads).max(4096);
+    std::thread::scope(|scope| {
+        for (part, slots) in known.chunks_mut(share).enumerate() {
+            let look_at = &look_at;
+            scope.spawn(move || {
+                for (offset, slot) in slots.iter_mut().enumerate() {
+                    *slot = look_at(part * share + offset);
+                }
+            });
+        }
+    });
+    known
+}
+
+/// What readers may rely on of an object when the run begins.
+fn current(known: &Known) -> Made {
+    match known.made {
+        Some(made) if known.is_as_made() => Made { stamp: known.found, ..made },
+        Some(made) if !known.found.is_present() => made,
+        _ => Made { stamp: known.found, version: known.found.version(), content: known.found_content },
+    }
+}
+
+/// By what processes of tasks of a state directory can be told.
+fn run_mark(state: &StateDirectory) -> String {
+    let path = std::fs::canonicalize(state.path()).unwrap_or_else(|_| state.path().to_owned());
+    path.display().to_string()
+}
+
+fn in_words(resources: Resources) -> String {
+    let cpus = resources.cpus_milli as f64 / 1000.0;
+    let memory = match resources.memory_bytes {
+        0 => String::new(),
+        bytes if bytes >= 1_000_000_000 => format!(" and {:.1} GB of memory", bytes as f64 / 1e9),
+        bytes => format!(" and {:.1} MB of memory", bytes as f64 / 1e6),
+    };
+    format!("{cpus} {}{memory}", if cpus == 1.0 { "core" } else { "cores" })
+}

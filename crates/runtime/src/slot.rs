@@ -1,0 +1,513 @@
+//! One slot: prepares an attempt, runs its process, and looks at what it left.
+//!
+//! Everything here happens outside the lock around the node, on the slot's own thread.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use throng_core::fingerprint::Stamp;
+use throng_core::ids::{ObjectId, SlotId, TaskId};
+use throng_core::node::End;
+use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen};
+use throng_core::time::Time;
+use throng_core::trace::{Attempt, Outcome, Usage};
+use throng_core::workflow::Action;
+
+use crate::host;
+use crate::node_loop::Shared;
+use crate::process::leftover::RUN_VARIABLE;
+use crate::process::{self, Exit, Launch, Launcher, group_is_alive, signal_group};
+use crate::run::Verify;
+
+/// An attempt to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// At which task.
+    pub task: TaskId,
+    /// Which attempt.
+    pub attempt: u16,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Debug)]
+pub struct AttemptResult {
+    /// For the trace.
+    pub attempt: Attempt,
+    /// What the task read.
+    pub inputs: InputsSeen,
+    /// What it made, if it succeeded.
+    pub made: Vec<Made>,
+    /// Something that a person should know beyond the outcome, such as which file is missing.
+    pub remark: Option<String>,
+}
+
+impl AttemptResult {
+    /// An attempt that has just begun and might end at once, with nothing read and nothing made.
+    pub fn without_process(job: Job, slot: SlotId, now: Time) -> Self {
+        let attempt = Attempt {
+            task: job.task,
+            attempt: job.attempt,
+            slot,
+            staged: now,
+            started: now,
+            ended: now,
+            outcome: Outcome::Done,
+            usage: Usage::default(),
+            log: (0, 0),
+        };
+        AttemptResult { attempt, inputs: InputsSeen::default(), made: Vec::new(), remark: None }
+    }
+
+    /// The end as the node understands it.
+    pub fn end(&self) -> End {
+        match self.attempt.outcome {
+            Outcome::Done => End::Done,
+            Outcome::TimedOut | Outcome::Cancelled => End::Killed,
+            _ => End::Failed,
+        }
+    }
+}
+
+/// What is running in a slot, for whoever has to end it.
+#[derive(Debug, Default)]
+pub struct Target {
+    inner: Mutex<TargetState>,
+}
+
+#[derive(Debug, Default)]
+struct TargetState {
+    group: Option<i32>,
+    told: Option<Told>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Told {
+    hard: bool,
+}
+
+impl Target {
+    fn lock(&self) -> std::sync::MutexGuard<'_, TargetState> {
+        self.inner.lock().expect("no thread panics while it holds this")
+    }
+
+    /// Asks or forces what runs here to end; what has not started yet will not get far.
+    pub fn kill(&self, hard: bool) {
+        let mut state = self.lock();
+        state.told = Some(Told { hard });
+        if let Some(group) = state.group {
+            signal_group(group, signal_for(hard));
+        }
+    }
+
+    fn is_told(&self) -> bool {
+        self.lock().told.is_some()
+    }
+
+    /// Begins a new attempt.
+    pub fn reset(&self) {
+        *self.lock() = TargetState::default();
+    }
+}
+
+fn signal_for(hard: bool) -> i32 {
+    if hard { libc::SIGKILL } else { libc::SIGTERM }
+}
+
+/// Environment that all tasks share, ready to be handed to a program.
+#[derive(Debug)]
+pub struct BaseEnvironment {
+    variables: Vec<(Vec<u8>, CString)>,
+    path: String,
+}
+
+impl BaseEnvironment {
+    /// The engine's own environment, and the mark by which its tasks can be told.
+    pub fn new(mark: &str) -> Self {
+        let own = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
+        let ours = (RUN_VARIABLE.as_bytes().to_vec(), mark.as_bytes().to_vec());
+        let variables = own
+            .filter(|(name, _)| !name.starts_with(b"THRONG_"))
+            .chain([ours])
+            .filter_map(|(name, value)| {
+                let text = CString::new([name.as_slice(), b"=", &value].concat()).ok()?;
+                Some((name, text))
+            })
+            .collect();
+        BaseEnvironment { variables, path: std::env::var("PATH").unwrap_or_else(|_| DEFAULT_PATH.to_owned()) }
+    }
+}
+
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+const SHELL: &str = "/bin/sh";
+
+/// How often a slot looks whether the rest of a group that was told to end has done so.
+const GROUP_POLL: Duration = Duration::from_millis(5);
+
+/// Runs attempts, one after the other.
+pub struct SlotRunner<'a> {
+    shared: &'a Shared,
+    slot: SlotId,
+    scratch: File,
+    null: File,
+    launcher: Launcher,
+    programs: HashMap<(String, String), CString>,
+}
+
+/// Why an attempt did not get as far as a process, or not well past it.
+struct Trouble {
+    outcome: Outcome,
+    remark: String,
+}
+
+impl Trouble {
+    fn files(what: &str, path: &str, error: &io::Error) -> Self {
+        Trouble {
+            outcome: Outcome::FilesFailed(error.raw_os_error().unwrap_or(0)),
+            remark: format!("cannot {what} `{path}`: {error}"),
+        }
+    }
+}
+
+impl<'a> SlotRunner<'a> {
+    /// Prepares a slot. The calling thread's signals must be blocked.
+    pub fn new(shared: &'a Shared, slot: SlotId) -> io::Result<Self> {
+        let path = shared.scratch_directory.join(slot.0.to_string());
+        let scratch = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        scratch.set_len(0)?;
+        let null = File::open("/dev/null")?;
+        Ok(SlotRunner { shared, slot, scratch, null, launcher: Launcher::default(), programs: HashMap::new() })
+    }
+
+    /// Makes an attempt.
+    pub fn run(&mut self, job: Job) -> AttemptResult {
+        let mut result = AttemptResult::without_process(job, self.slot, self.shared.clock.now());
+        if let Err(trouble) = self.try_run(job, &mut result) {
+            result.attempt.outcome = trouble.outcome;
+            result.remark = Some(trouble.remark).filter(|remark| !remark.is_empty());
+        }
+        if result.attempt.outcome != Outcome::Done {
+            self.set_outputs_aside(job.task, &mut result);
+        }
+        result
+    }
+
+    fn try_run(&mut self, job: Job, result: &mut AttemptResult) -> Result<(), Trouble> {
+        let shared = self.shared;
+        let old_contents = self.stage(job.task, result)?;
+        result.attempt.staged = shared.clock.now();
+        result.attempt.started = result.attempt.staged;
+        match shared.flow.action(job.task) {
+            Action::Program(words) => self.run_process(job, &words, result)?,
+            Action::Shell(text) => {
+                let words = [SHELL, "-ec", &text].map(str::to_owned);
+                self.run_process(job, &words, result)?;
+            }
+            Action::Noop => {}
+            Action::Sleep(length) => self.sleep(job, length)?,
+        }
+        if shared.flow.is_builtin(job.task) {
+            result.attempt.ended = shared.clock.now();
+        }
+        self.look_at_outputs(job.task, &old_contents, result)
+    }
+
+    /// Looks at inputs and makes room for outputs. Returns the contents of outputs that are made again.
+    fn stage(&self, task: TaskId, result: &mut AttemptResult) -> Result<Vec<u64>, Trouble> {
+        let flow = &self.shared.flow;
+        let mut seen = Vec::with_capacity(flow.inputs(task).len());
+        for object in flow.inputs(task) {
+            seen.push(self.look_at_input(object)?);
+        }
+        result.inputs = inputs_seen(seen.into_iter().map(|made| (made.version, made.content)));
+        let mut old_contents = Vec::new();
+        for object in flow.outputs(task) {
+            let name = flow.object_name(object);
+            let place = &self.shared.workplace;
+            place.make_parent(name).map_err(|error| Trouble::files("make the directory of", name, &error))?;
+            old_contents.push(self.clear_output(task, object)?);
+        }
+        Ok(old_contents)
+    }
+
+    fn look_at_input(&self, object: ObjectId) -> Result<Made, Trouble> {
+        let shared = self.shared;
+        let name = shared.flow.object_name(object);
+        let found = shared.workplace.stamp(name).map_err(|error| Trouble::files("look at the input", name, &error))?;
+        if !found.is_present() {
+            let gone = io::Error::from_raw_os_error(libc::ENOENT);
+            return Err(Trouble::files("find the input", name, &gone));
+        }
+        let known = shared.objects.get(object);
+        if known.stamp == found && known.version.0 != 0 {
+            return Ok(known);
+        }
+        let content = if shared.verify == Verify::Content { shared.workplace.content(name) } else { 0 };
+        let made = Made { stamp: found, version: found.version(), content };
+        if shared.flow.producer(object).is_none() {
+            shared.objects.set(object, made);
+        }
+        Ok(made)
+    }
+
+    /// Takes away what lies where an output will be: deletes what Throng made, keeps aside what it did not.
+    /// Returns the hash of what was deleted, if somebody reads it and would like to know whether it changed.
+    fn clear_output(&self, task: TaskId, object: ObjectId) -> Result<u64, Trouble> {
+        let shared = self.shared;
+        let name = shared.flow.object_name(object);
+        let found = shared.workplace.stamp(name).unwrap_or(Stamp::ABSENT);
+        let recorded = shared.recorded.made(object);
+        let mut content = recorded.map_or(0, |made| made.content);
+        if found.is_present() && recorded.is_some_and(|made| made.stamp == found) {
+            let is_comparable = matches!(shared.recorded.memory(task), Memory::Same(_) | Memory::Different);
+            if content == 0 && is_comparable && shared.flow.children(task).len() > 0 {
+                content = shared.workplace.content(name);
+            }
+            shared.workplace.remove(name).map_err(|error| Trouble::files("replace", name, &error))?;
+        } else {
+            shared.workplace.set_aside(name).map_err(|error| Trouble::files("set aside", name, &error))?;
+        }
+        Ok(content)
+    }
+
+    /// Waits out a built-in `sleep` that has files to look after; others are timers of the main thread.
+    fn sleep(&self, job: Job, length: Duration) -> Result<(), Trouble> {
+        let end = self.shared.clock.now() + length;
+        loop {
+            if self.shared.target(self.slot).is_told() {
+                return Err(self.ended_by_us(job));
+            }
+            let left = end.since(self.shared.clock.now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(GROUP_POLL));
+        }
+    }
+
+    fn run_process(&mut self, job: Job, words: &[String], result: &mut AttemptResult) -> Result<(), Trouble> {
+        let target = self.shared.target(self.slot);
+        if target.is_told() {
+            return Err(self.ended_by_us(job));
+        }
+        let pid = self.launch(job, words).map_err(|error| Trouble {
+            outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
+            remark: format!("cannot start `{}`: {error}", words[0]),
+        })?;
+        {
+            let mut state = target.lock();
+            state.group = Some(pid);
+            if let Some(told) = state.told {
+                signal_group(pid, signal_for(told.hard));
+            }
+        }
+        result.attempt.started = self.shared.clock.now();
+        let broken = |error: io::Error| Trouble {
+            outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
+            remark: format!("cannot wait for process {pid}: {error}"),
+        };
+        process::wait_for_end(pid).map_err(broken)?;
+        while self.is_being_told_kindly() && group_is_alive(pid) {
+            std::thread::sleep(GROUP_POLL);
+        }
+        // Whatever the task has left behind in its group ends with it. Its number is still taken, so this
+        // cannot reach anybody else.
+        signal_group(pid, libc::SIGKILL);
+        let told = {
+            let mut state = target.lock();
+            state.group = None;
+            state.told
+        };
+        let (exit, usage) = process::reap(pid, host::own_peak_bytes()).map_err(broken)?;
+        self.shared.table.cell(self.slot.index()).clear();
+        result.attempt.ended = self.shared.clock.now();
+        result.attempt.usage = usage;
+        self.keep_output(result)?;
+        if told.is_some() {
+            return Err(self.ended_by_us(job));
+        }
+        match exit {
+            Exit::Code(0) => Ok(()),
+            Exit::Code(code) => Err(Trouble { outcome: Outcome::Exited(code), remark: String::new() }),
+            Exit::Signal(signal) => Err(Trouble { outcome: Outcome::Signalled(signal), remark: String::new() }),
+        }
+    }
+
+    fn is_being_told_kindly(&self) -> bool {
+        self.shared.target(self.slot).lock().told == Some(Told { hard: false })
+    }
+
+    fn ended_by_us(&self, job: Job) -> Trouble {
+        let outcome = if self.shared.is_stopping() { Outcome::Cancelled } else { Outcome::TimedOut };
+        let remark = match (outcome, self.shared.flow.timeout(job.task)) {
+            (Outcome::TimedOut, Some(timeout)) => format!("it took longer than its `timeout` of {timeout:?}"),
+            _ => String::new(),
+        };
+        Trouble { outcome, remark }
+    }
+
+    fn launch(&mut self, job: Job, words: &[String]) -> io::Result<i32> {
+        let shared = self.shared;
+        let cell = shared.table.cell(self.slot.index());
+        let (environment, path) = environment(shared, job);
+        let program = self.find_program(&words[0], &path)?;
+        let words = |leading: &[&str]| -> io::Result<Vec<CString>> {
+            let all = leading.iter().copied().chain(words.iter().map(String::as_str));
+            all.map(|word| CString::new(word).map_err(io::Error::from)).collect()
+        };
+        cell.prepare(shared.flow.name_key(job.task), shared.boot);
+        let mut start = |program: &CString, arguments: Vec<CString>| {
+            self.launcher.launch(&Launch {
+                program,
+                arguments: &pointers(arguments.iter()),
+                environment: &pointers(environment.iter().map(|variable| match variable {
+                    Variable::Shared(text) => *text,
+                    Variable::Own(text) => text,
+                })),
+                directory: shared.workplace.directory(),
+                input: self.null.as_fd(),
+                output: self.scratch.as_fd(),
+                cell,
+            })
+        };
+        match start(&program, words(&[])?) {
+            // A script without a first line that says what reads it: a shell does, as everywhere.
+            Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {
+                let shell = CString::new(SHELL).expect("no NUL in it");
+                let mut arguments = words(&[SHELL])?;
+                arguments[1] = program;
+                start(&shell, arguments)
+            }
+            other => other,
+        }
+    }
+
+    /// The file of a program, looked for as a shell does.
+    fn find_program(&mut self, name: &str, path: &str) -> io::Result<CString> {
+        if name.contains('/') {
+            return Ok(CString::new(name)?);
+        }
+        let key = (name.to_owned(), path.to_owned());
+        if let Some(found) = self.programs.get(&key) {
+            return Ok(found.clone());
+        }
+        for directory in path.split(':') {
+            let candidate = format!("{}/{name}", if directory.is_empty() { "." } else { directory });
+            let is_program = std::fs::metadata(&candidate).is_ok_and(|found| {
+                use std::os::unix::fs::PermissionsExt;
+                found.is_file() && found.permissions().mode() & 0o111 != 0
+            });
+            if is_program {
+                let found = CString::new(candidate)?;
+                self.programs.insert(key, found.clone());
+                return Ok(found);
+            }
+        }
+        Err(io::Error::from_raw_os_error(libc::ENOENT))
+    }
+
+    /// Moves what the task printed into the packed log.
+    fn keep_output(&self, result: &mut AttemptResult) -> Result<(), Trouble> {
+        let keep = || {
+            let length = self.scratch.metadata()?.len();
+            if length == 0 {
+                return Ok((0, 0));
+            }
+            let place = self.shared.log.append(&self.scratch, length)?;
+            self.scratch.set_len(0)?;
+            Ok(place)
+        };
+        match keep() {
+            Ok(place) => {
+                result.attempt.log = place;
+                Ok(())
+            }
+            Err(error) => {
+                self.shared.give_up(format!("cannot keep what tasks print: {error}"));
+                Err(Trouble::files("keep", "the output", &error))
+            }
+        }
+    }
+
+    fn look_at_outputs(&self, task: TaskId, old_contents: &[u64], result: &mut AttemptResult) -> Result<(), Trouble> {
+        let shared = self.shared;
+        let mut missing: Vec<&str> = Vec::new();
+        for (object, old_content) in shared.flow.outputs(task).zip(old_contents) {
+            let name = shared.flow.object_name(object);
+            let found =
+                shared.workplace.stamp(name).map_err(|error| Trouble::files("look at the output", name, &error))?;
+            if !found.is_present() {
+                missing.push(name);
+                continue;
+            }
+            let is_wanted = shared.verify == Verify::Content || *old_content != 0;
+            let content = if is_wanted { shared.workplace.content(name) } else { 0 };
+            let recorded = shared.recorded.made(object);
+            let version = match recorded {
+                Some(recorded) if content != 0 && content == *old_content => recorded.version,
+                _ => found.version(),
+            };
+            result.made.push(Made { stamp: found, version, content });
+        }
+        match missing.as_slice() {
+            [] => Ok(()),
+            [first, rest @ ..] => Err(Trouble {
+                outcome: Outcome::OutputsMissing(missing.len() as u32),
+                remark: match rest.len() {
+                    0 => format!("it ended well, but did not make `{first}`"),
+                    more => format!("it ended well, but did not make `{first}` and {more} more"),
+                },
+            }),
+        }
+    }
+
+    /// What an unsuccessful attempt has made must not look finished.
+    fn set_outputs_aside(&self, task: TaskId, result: &mut AttemptResult) {
+        for object in self.shared.flow.outputs(task) {
+            let name = self.shared.flow.object_name(object);
+            if let Err(error) = self.shared.workplace.set_aside(name) {
+                result.remark.get_or_insert_with(|| format!("cannot set `{name}` aside: {error}"));
+            }
+        }
+        result.made.clear();
+    }
+}
+
+/// A variable of a task's environment, borrowed where all tasks have the same.
+enum Variable<'a> {
+    Shared(&'a CString),
+    Own(CString),
+}
+
+/// The environment of an attempt, and the `PATH` in it.
+fn environment(shared: &Shared, job: Job) -> (Vec<Variable<'_>>, String) {
+    let base = &shared.environment;
+    let own = shared.flow.environment(job.task);
+    let mut variables: Vec<Variable<'_>> = Vec::with_capacity(base.variables.len() + own.len() + 2);
+    for (name, text) in &base.variables {
+        if !own.iter().any(|(own_name, _)| own_name.as_bytes() == name) {
+            variables.push(Variable::Shared(text));
+        }
+    }
+    let mut path = None;
+    let about = [("THRONG_TASK", shared.flow.name(job.task)), ("THRONG_ATTEMPT", job.attempt.to_string())];
+    for (name, value) in about.into_iter().chain(own) {
+        // No NUL can be in it: the workflow's text was checked, and values come from it or from file names.
+        if let Ok(text) = CString::new(format!("{name}={value}")) {
+            variables.push(Variable::Own(text));
+        }
+        if name == "PATH" {
+            path = Some(value);
+        }
+    }
+    (variables, path.unwrap_or_else(|| base.path.clone()))
+}
+
+fn pointers<'t>(texts: impl Iterator<Item = &'t CString>) -> Vec<*const c_char> {
+    texts.map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+}

@@ -1,0 +1,289 @@
+//! The state directory: what lies where in `.throng/`.
+//!
+//! ```text
+//!   .throng/
+//!     lock            held by the engine while it runs
+//!     journal         what has been done (store)
+//!     slots           what is running (process)
+//!     scratch/        what running tasks print
+//!     aside/RUN/      outputs of attempts that did not succeed
+//!     runs/RUN/       one directory per run: about.json, workflow, trace, log
+//! ```
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A state directory that cannot be used.
+#[derive(Debug, Error)]
+pub enum StateError {
+    /// The system said no.
+    #[error("cannot {what} {}: {error}", path.display())]
+    Io {
+        /// What was being done.
+        what: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// Another engine is at work here.
+    #[error("another run is using {}{}", path.display(), if holder.is_empty() { String::new() } else { format!(" (process {holder})") })]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+        /// The number of its process.
+        holder: String,
+    },
+    /// There is no such run.
+    #[error("there is no run {run} in {}", path.display())]
+    NoRun {
+        /// What was asked for.
+        run: String,
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is nothing at all.
+    #[error("there is no Throng state in {}", path.display())]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+/// Adds what was being done, and to what, to a system error.
+pub fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StateError + use<> {
+    let path = path.to_owned();
+    move |error| StateError::Io { what, path, error }
+}
+
+/// A state directory.
+#[derive(Clone, Debug)]
+pub struct StateDirectory {
+    path: PathBuf,
+}
+
+/// The right to change a state directory; given back when dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl StateDirectory {
+    /// The directory at a path, whether it is there or not.
+    pub fn new(path: &Path) -> Self {
+        StateDirectory { path: path.to_owned() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The journal of what has been done.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join("journal")
+    }
+
+    /// The table of what is running.
+    pub fn slots(&self) -> PathBuf {
+        self.path.join("slots")
+    }
+
+    /// What running tasks print.
+    pub fn scratch(&self) -> PathBuf {
+        self.path.join("scratch")
+    }
+
+    /// Where outputs of a run's unsuccessful attempts go.
+    pub fn aside(&self, run: u64) -> PathBuf {
+        self.path.join("aside").join(run.to_string())
+    }
+
+    /// Makes the directory if need be, and locks it.
+    pub fn lock(&self) -> Result<Lock, StateError> {
+        std::fs::create_dir_all(&self.path).map_err(io_error("make", &self.path))?;
+        let path = self.path.join("lock");
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(io_error("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                // Only for the message.
+                let _ = file.read_to_string(&mut holder);
+                return Err(StateError::Locked { path: self.path.clone(), holder: holder.trim().to_owned() });
+            }
+            Err(TryLockError::Error(error)) => return Err(io_error("lock", &path)(error)),
+        }
+        file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(io_error("write to", &path))?;
+        Ok(Lock { _file: file })
+    }
+
+    /// Whether an engine is at work here.
+    pub fn is_locked(&self) -> bool {
+        let file = File::open(self.path.join("lock"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// The numbers of all runs, in order.
+    pub fn runs(&self) -> Result<Vec<u64>, StateError> {
+        let path = self.path.join("runs");
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(io_error("read", &path)(error)),
+        };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut runs: Vec<u64> = names.collect();
+        runs.sort_unstable();
+        Ok(runs)
+    }
+
+    /// The directory of a run that may or may not exist.
+    pub fn run(&self, number: u64) -> RunDirectory {
+        RunDirectory { number, path: self.path.join("runs").join(number.to_string()) }
+    }
+
+    /// Makes the directory of the next run.
+    pub fn make_run(&self) -> Result<RunDirectory, StateError> {
+        let run = self.run(self.runs()?.last().map_or(1, |last| last + 1));
+        std::fs::create_dir_all(&run.path).map_err(io_error("make", &run.path))?;
+        Ok(run)
+    }
+
+    /// The run that a person means: a number, or `last`.
+    pub fn find_run(&self, name: &str) -> Result<RunDirectory, StateError> {
+        let runs = self.runs()?;
+        if runs.is_empty() {
+            return Err(StateError::Missing { path: self.path.clone() });
+        }
+        let number = match name {
+            "last" => runs.last().copied(),
+            name => name.parse().ok().filter(|number| runs.contains(number)),
+        };
+        let missing = || StateError::NoRun { run: name.to_owned(), path: self.path.clone() };
+        Ok(self.run(number.ok_or_else(missing)?))
+    }
+}
+
+/// The directory of one run.
+#[derive(Clone, Debug)]
+pub struct RunDirectory {
+    /// The run's number.
+    pub number: u64,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl RunDirectory {
+    /// The trace.
+    pub fn trace(&self) -> PathBuf {
+        self.path.join("trace")
+    }
+
+    /// What tasks printed.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    /// The workflow as it was.
+    pub fn workflow(&self) -> PathBuf {
+        self.path.join("workflow")
+    }
+
+    fn about(&self) -> PathBuf {
+        self.path.join("about.json")
+    }
+
+    /// Reads what the run was about.
+    pub fn read_about(&self) -> Result<About, StateError> {
+        let path = self.about();
+        let text = std::fs::read_to_string(&path).map_err(io_error("read", &path))?;
+        serde_json::from_str(&text).map_err(|error| io_error("read", &path)(error.into()))
+    }
+
+    /// Writes what the run is about, all or nothing.
+    pub fn write_about(&self, about: &About) -> Result<(), StateError> {
+        let text = serde_json::to_vec_pretty(about).expect("plain data can be written");
+        write_whole(&self.about(), &text)
+    }
+}
+
+/// Writes a file so that it is either the old one or the new one, whatever happens.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StateError> {
+    let draft = path.with_extension("draft");
+    let write = || {
+        let mut file = File::create(&draft)?;
+        file.write_all(content)?;
+        file.sync_data()
+    };
+    write().map_err(io_error("write", &draft))?;
+    std::fs::rename(&draft, path).map_err(io_error("replace", path))
+}
+
+/// What a run was asked to do, and how it ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct About {
+    /// The version of Throng.
+    pub version: String,
+    /// The run's number.
+    pub run: u64,
+    /// The workflow's name.
+    pub workflow: String,
+    /// The file it was read from.
+    pub file: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How the node was set up.
+    pub node: NodeSetup,
+    /// How it ended; nothing if it was killed or is still going on.
+    pub end: Option<RunEnd>,
+}
+
+/// How the node of a run was set up: enough to make the same one again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeSetup {
+    /// Where ready tasks go.
+    pub place: String,
+    /// Which ready task is next.
+    pub order: String,
+    /// What may run at once.
+    pub pack: String,
+    /// How many tasks may run at once.
+    pub width: u32,
+    /// Thousandths of a core to give.
+    pub cpus_milli: u64,
+    /// Memory to give.
+    pub memory_bytes: u64,
+    /// How long a task that is asked to end may take.
+    pub grace_ms: u64,
+    /// Start nothing more after a failure.
+    pub fail_fast: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunEnd {
+    /// `done`, `failed` or `interrupted`.
+    pub state: String,
+    /// Tasks that were asked for.
+    pub total: u64,
+    /// Tasks that ran and succeeded.
+    pub done: u64,
+    /// Tasks that did not have to run.
+    pub up_to_date: u64,
+    /// Tasks that failed for good.
+    pub failed: u64,
+    /// Tasks behind those.
+    pub skipped: u64,
+    /// From the first look at the workflow to the end.
+    pub seconds: f64,
+    /// From the first start to the last end of a task.
+    pub makespan_s: f64,
+    /// Tasks done per second of makespan.
+    pub tasks_per_s: f64,
+}

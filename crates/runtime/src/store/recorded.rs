@@ -1,0 +1,176 @@
+//! What the journal says about the tasks of a workflow as it is written now.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use throng_core::ids::{ObjectId, TaskId};
+use throng_core::stale::{Made, Memory};
+use throng_core::workflow::Workflow;
+
+use super::journal::{self, Done, Found, JournalError, Pending};
+
+/// The last record of every task, in arrays.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// By task; empty when nothing is recorded at all.
+    memory: Vec<Memory>,
+    /// By object that a task makes; empty when nothing is recorded at all.
+    made: Vec<Option<Made>>,
+    /// What the file was like.
+    pub found: Found,
+    /// Records of tasks that this workflow does not have: another workflow's, or an older text's.
+    foreign: HashMap<u64, ForeignRecord>,
+    /// Records that are the last of their task.
+    live: u64,
+}
+
+#[derive(Debug)]
+struct ForeignRecord {
+    task: u32,
+    definition: u64,
+    inputs: throng_core::stale::InputsSeen,
+    outputs: Vec<Made>,
+}
+
+/// Below this, a journal is too small to be worth rewriting.
+const COMPACT_FROM_BYTES: u64 = 4 << 20;
+
+impl Recorded {
+    /// Reads a journal and lays it beside a workflow.
+    pub fn read(path: &Path, flow: &Workflow) -> Result<Recorded, JournalError> {
+        let mut reader = Reading { flow, recorded: Recorded::default(), by_key: None };
+        let found = journal::read(path, |done| reader.take(&done))?;
+        let mut recorded = reader.recorded;
+        recorded.found = found;
+        recorded.live = recorded.foreign.len() as u64
+            + recorded.memory.iter().filter(|memory| **memory != Memory::None).count() as u64;
+        Ok(recorded)
+    }
+
+    /// Whether no task of this workflow is on record.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty()
+    }
+
+    /// What is remembered of a task.
+    pub fn memory(&self, task: TaskId) -> Memory {
+        self.memory.get(task.index()).copied().unwrap_or_default()
+    }
+
+    /// What was recorded of an object when it was made.
+    pub fn made(&self, object: ObjectId) -> Option<Made> {
+        self.made.get(object.index()).copied().flatten()
+    }
+
+    /// Whether most of the journal is records that later ones have replaced, or damage.
+    pub fn is_worth_compacting(&self) -> bool {
+        let replaced = self.found.records - self.live;
+        self.found.damaged_bytes > 0 || self.found.whole_bytes > COMPACT_FROM_BYTES && replaced > self.live
+    }
+
+    /// The records that still count, as frames of a new journal.
+    pub fn compacted(&self, flow: &Workflow) -> Vec<u8> {
+        let mut pending = Pending::default();
+        let mut outputs = Vec::new();
+        for task in flow.tasks() {
+            // A task that is written differently now has to run anyway.
+            let Memory::Same(inputs) = self.memory(task) else { continue };
+            outputs.clear();
+            outputs.extend(flow.outputs(task).map(|object| self.made(object).unwrap_or_default()));
+            pending.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &outputs);
+        }
+        self.add_foreign(&mut pending);
+        pending.take()
+    }
+
+    /// Only the records of other workflows, as frames.
+    pub fn foreign_frames(&self) -> Vec<u8> {
+        let mut pending = Pending::default();
+        self.add_foreign(&mut pending);
+        pending.take()
+    }
+
+    fn add_foreign(&self, pending: &mut Pending) {
+        let mut foreign: Vec<(&u64, &ForeignRecord)> = self.foreign.iter().collect();
+        foreign.sort_unstable_by_key(|(key, _)| **key);
+        for (key, record) in foreign {
+            pending.add(record.task, *key, record.definition, record.inputs, &record.outputs);
+        }
+    }
+}
+
+struct Reading<'a> {
+    flow: &'a Workflow,
+    recorded: Recorded,
+    /// Tasks by key, made only when a record's number does not lead to its task.
+    by_key: Option<HashMap<u64, TaskId>>,
+}
+
+impl Reading<'_> {
+    fn take(&mut self, done: &Done<'_>) {
+        let Some(task) = self.find(done) else {
+            let outputs = done.outputs.iter().collect();
+            let record = ForeignRecord { task: done.task, definition: done.definition, inputs: done.inputs, outputs };
+            self.recorded.foreign.insert(done.key, record);
+            return;
+        };
+        if self.recorded.memory.is_empty() {
+            self.recorded.memory = vec![Memory::None; self.flow.task_count()];
+            self.recorded.made = vec![None; self.flow.object_count()];
+        }
+        let same = done.definition == self.flow.definition_hash(task);
+        self.recorded.memory[task.index()] = if same { Memory::Same(done.inputs) } else { Memory::Different };
+        let made = done.outputs.iter().map(Some).chain(std::iter::repeat(None));
+        for (object, made) in self.flow.outputs(task).zip(made) {
+            // What a differently written task made is not what this one makes, but Throng did make it.
+            self.recorded.made[object.index()] = made;
+        }
+    }
+
+    fn find(&mut self, done: &Done<'_>) -> Option<TaskId> {
+        let hinted = TaskId(done.task);
+        if hinted.index() < self.flow.task_count() && self.flow.name_key(hinted) == done.key {
+            return Some(hinted);
+        }
+        let flow = self.flow;
+        let by_key = self.by_key.get_or_insert_with(|| flow.tasks().map(|task| (flow.name_key(task), task)).collect());
+        by_key.get(&done.key).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Journal;
+    use throng_core::stale::InputsSeen;
+    use throng_core::workflow::{Format, NoFiles};
+
+    fn flow(text: &str) -> Workflow {
+        Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap()
+    }
+
+    #[test]
+    fn records_follow_their_task_when_numbers_shift() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let before = flow("tasks: { t: { foreach: { i: 1..3 }, run: 'x {i}', out: 'o{i}' }, gone: { run: y } }");
+        let mut pending = Pending::default();
+        for task in before.tasks() {
+            let outputs = vec![Made { content: u64::from(task.0), ..Made::default() }; before.outputs(task).len()];
+            let (key, definition) = (before.name_key(task), before.definition_hash(task));
+            pending.add(task.0, key, definition, InputsSeen::default(), &outputs);
+        }
+        Journal::open(&path, 0).unwrap().write(&pending.take()).unwrap();
+
+        let after = flow("tasks: { new: { run: z }, t: { foreach: { i: 2..4 }, run: 'x {i}', out: 'o{i}' } }");
+        let recorded = Recorded::read(&path, &after).unwrap();
+        let memory: Vec<bool> = after.tasks().map(|task| recorded.memory(task) != Memory::None).collect();
+        assert_eq!(memory, [false, true, true, false]);
+        assert_eq!(recorded.made(ObjectId(0)).unwrap().content, 1);
+
+        let compacted = directory.path().join("compacted");
+        Journal::open(&compacted, 0).unwrap().write(&recorded.compacted(&after)).unwrap();
+        let again = Recorded::read(&compacted, &before).unwrap();
+        assert!(before.tasks().all(|task| again.memory(task) != Memory::None), "nothing is lost by compacting");
+    }
+}
