@@ -7,16 +7,15 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use throng_core::ids::TaskId;
 use throng_core::policy::Policy;
 use throng_core::stale::{Reason, Verdict, Wish};
 use throng_core::workflow::{Workflow, quantity};
 use throng_runtime::clock::Clock;
 use throng_runtime::driver::{Engine, EngineError};
-use throng_runtime::host;
 use throng_runtime::run::{Options, Outlook, Run, RunError, Verify};
 use throng_runtime::state::{RunEnd, StateError};
+use throng_runtime::{host, process};
 
 use crate::exit::{Code, Failure};
 use crate::load::load;
@@ -140,6 +139,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         return Ok(Code::Done);
     }
     let state = options.state.clone();
+    process::take_over_signals();
     let run = Outlook::begin(flow, options).map_err(failure)?;
     warn_of_damage(&run, &state);
     execute(run, arguments)
@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 
 fn execute(run: Run, arguments: &Arguments) -> Result<Code, Failure> {
     let number = run.number();
-    listen_for_signals(run.engine(), arguments.quiet)?;
+    listen_for_signals(run.engine(), arguments.quiet);
     let style = match (arguments.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
         (false, true) => Style::Bars,
@@ -182,11 +182,10 @@ fn print_json(value: &impl Serialize) {
 }
 
 /// Stops the run when the user, the terminal or the system asks for it.
-fn listen_for_signals(engine: Engine, quiet: bool) -> Result<(), Failure> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|error| Failure::internal(format!("cannot listen for signals: {error}"), "please report this"))?;
+fn listen_for_signals(engine: Engine, quiet: bool) {
     std::thread::spawn(move || {
-        for (times, _) in signals.forever().enumerate() {
+        for times in 0.. {
+            process::next_stop_signal();
             if !quiet && times == 0 {
                 let running = engine.progress().running;
                 let asked = words::count(running as u64, "running task");
@@ -195,7 +194,6 @@ fn listen_for_signals(engine: Engine, quiet: bool) -> Result<(), Failure> {
             engine.stop();
         }
     });
-    Ok(())
 }
 
 fn policy(text: &str) -> Result<Policy, Failure> {

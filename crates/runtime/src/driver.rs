@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ use crate::store::journal::Syncer;
 use crate::store::{Journal, JournalError, Recorded};
 
 /// What has happened is written out at least this often, so that a killed engine has forgotten no more.
-const WRITE_INTERVAL: Duration = Duration::from_millis(20);
+pub(crate) const WRITE_INTERVAL: Duration = Duration::from_millis(20);
 /// And is on the disk, for the case that the power fails, not much later.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 /// With nothing to wait for, the main thread still looks this often: a lost wake-up must not be the end.
@@ -147,6 +147,7 @@ impl Driver {
             table,
             environment: BaseEnvironment::new(&parts.mark),
             boot: host::boot_id(),
+            own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             core: Mutex::new(core),
             main_wake: Condvar::new(),
@@ -220,6 +221,7 @@ impl Driver {
     fn turn(&mut self, syncing: &Syncing) {
         let shared = self.shared.clone();
         let mut written_at = Time::START;
+        let mut wrote_last_time = false;
         loop {
             let mut core = shared.lock();
             let now = shared.clock.now();
@@ -237,16 +239,16 @@ impl Driver {
                 drop(core);
                 self.write(syncing);
                 written_at = shared.clock.now();
+                wrote_last_time = true;
                 continue;
             }
             if has_backlog {
                 continue;
             }
-            let mut wake_at = now + IDLE_INTERVAL;
-            wake_at = wake_at.min(shared.next_wake(&core).unwrap_or(wake_at));
-            if is_dirty {
-                wake_at = wake_at.min(write_at);
-            }
+            // Where something has just been written, there will be more: nobody has to say so.
+            let look_at = if is_dirty || wrote_last_time { write_at.max(now) } else { now + IDLE_INTERVAL };
+            wrote_last_time = false;
+            let wake_at = look_at.min(shared.next_wake(&core).unwrap_or(look_at));
             core.main_wakes_at = wake_at;
             let wait = wake_at.since(now);
             if !wait.is_zero() {
@@ -288,6 +290,7 @@ impl Driver {
             core.trace.take(&mut self.unwritten_trace);
             self.unwritten_frames.append(&mut core.journal.take());
         }
+        self.shared.own_peak_bytes.store(host::own_peak_bytes(), Ordering::Relaxed);
         // What could not be written stays and is tried again, so a full disk that is cleared in time costs nothing.
         match self.trace.write(&self.unwritten_trace) {
             Ok(length) => drop(self.unwritten_trace.drain(..length)),

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use throng_core::ids::{SlotId, TaskId};
@@ -26,10 +26,11 @@ use throng_core::trace::{self, Entry, Outcome};
 use throng_core::workflow::{Action, Workflow};
 
 use crate::clock::Clock;
+use crate::driver::WRITE_INTERVAL;
 use crate::files::Workplace;
 use crate::log::PackedLog;
 use crate::objects::Objects;
-use crate::process::{SlotTable, block_signals};
+use crate::process::SlotTable;
 use crate::progress::{KindProgress, Notice, Progress};
 use crate::run::Verify;
 use crate::slot::{AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
@@ -57,6 +58,8 @@ pub struct Shared {
     pub(crate) table: SlotTable,
     pub(crate) environment: BaseEnvironment,
     pub(crate) boot: u64,
+    /// The most memory that the engine has held, looked at now and then.
+    pub(crate) own_peak_bytes: AtomicU64,
     pub(crate) slots: Vec<Slot>,
     pub(crate) core: Mutex<Core>,
     pub(crate) main_wake: Condvar,
@@ -206,8 +209,9 @@ impl Shared {
                 break;
             }
         }
-        let next = self.next_wake(core);
-        if next.is_some_and(|time| time < core.main_wakes_at) || core.node.is_idle() || !core.notices.is_empty() {
+        // Whatever has happened wants to be written soon; the main thread may not know yet.
+        let wanted = self.next_wake(core).unwrap_or(Time(u64::MAX)).min(self.clock.now() + WRITE_INTERVAL);
+        if wanted < core.main_wakes_at || core.node.is_idle() {
             self.main_wake.notify_one();
         }
         own_job
@@ -299,7 +303,6 @@ impl Shared {
 
     /// The life of a slot's thread.
     fn run_slot(self: Arc<Self>, slot: SlotId) {
-        block_signals();
         let mut runner = match SlotRunner::new(&self, slot) {
             Ok(runner) => runner,
             Err(error) => return self.give_up(format!("cannot prepare slot {}: {error}", slot.0)),

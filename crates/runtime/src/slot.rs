@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use throng_core::fingerprint::Stamp;
@@ -19,7 +20,6 @@ use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
 use throng_core::workflow::Action;
 
-use crate::host;
 use crate::node_loop::Shared;
 use crate::process::leftover::RUN_VARIABLE;
 use crate::process::{self, Exit, Launch, Launcher, group_is_alive, signal_group};
@@ -175,7 +175,7 @@ impl Trouble {
 }
 
 impl<'a> SlotRunner<'a> {
-    /// Prepares a slot. The calling thread's signals must be blocked.
+    /// Prepares a slot.
     pub fn new(shared: &'a Shared, slot: SlotId) -> io::Result<Self> {
         let path = shared.scratch_directory.join(slot.0.to_string());
         let scratch = OpenOptions::new().read(true).append(true).create(true).open(path)?;
@@ -323,7 +323,7 @@ impl<'a> SlotRunner<'a> {
             state.group = None;
             state.told
         };
-        let (exit, usage) = process::reap(pid, host::own_peak_bytes()).map_err(broken)?;
+        let (exit, usage) = process::reap(pid, self.shared.own_peak_bytes.load(Ordering::Relaxed)).map_err(broken)?;
         self.shared.table.cell(self.slot.index()).clear();
         result.attempt.ended = self.shared.clock.now();
         result.attempt.usage = usage;

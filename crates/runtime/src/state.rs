@@ -213,15 +213,13 @@ impl RunDirectory {
     }
 }
 
-/// Writes a file so that it is either the old one or the new one, whatever happens.
+/// Writes a file so that it is either the old one or the new one, even if the engine is killed meanwhile.
+///
+/// It is not forced onto the disk: what is written this way only describes a run, and a wait for the disk
+/// would cost as much as dozens of tasks.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StateError> {
     let draft = path.with_extension("draft");
-    let write = || {
-        let mut file = File::create(&draft)?;
-        file.write_all(content)?;
-        file.sync_data()
-    };
-    write().map_err(io_error("write", &draft))?;
+    std::fs::write(&draft, content).map_err(io_error("write", &draft))?;
     std::fs::rename(&draft, path).map_err(io_error("replace", path))
 }
 

@@ -8,7 +8,7 @@ use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, too_deep};
 
 /// Reads a document, handing over its entries in order.
 pub(crate) fn read(text: &str, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, line_start: 0 };
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0 };
     reader.space();
     if reader.peek() != Some(b'{') {
         return Err(not_a_map(reader.mark()));
@@ -38,14 +38,22 @@ struct Reader<'text> {
     bytes: &'text [u8],
     at: usize,
     line: u32,
-    line_start: usize,
+    /// Up to where the columns of this line have been counted, and how many there were: a file may be one
+    /// line of gigabytes, and must not be counted from its start for every value.
+    counted_to: usize,
+    columns: u32,
 }
 
 impl Reader<'_> {
-    fn mark(&self) -> Mark {
-        let before = &self.text[self.line_start..self.at];
-        let column = if before.is_ascii() { before.len() } else { before.chars().count() };
-        Mark { line: self.line, column: column as u32 + 1 }
+    fn mark(&mut self) -> Mark {
+        if self.at < self.counted_to {
+            // Only an error goes back, to the start of what it is about.
+            let back = self.text[self.at..self.counted_to].chars().count() as u32;
+            return Mark { line: self.line, column: self.columns.saturating_sub(back) + 1 };
+        }
+        self.columns += self.text[self.counted_to..self.at].chars().count() as u32;
+        self.counted_to = self.at;
+        Mark { line: self.line, column: self.columns + 1 }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -58,7 +66,8 @@ impl Reader<'_> {
             match byte {
                 b'\n' => {
                     self.line += 1;
-                    self.line_start = self.at + 1;
+                    self.counted_to = self.at + 1;
+                    self.columns = 0;
                 }
                 b' ' | b'\t' | b'\r' => {}
                 _ => break,
@@ -67,7 +76,7 @@ impl Reader<'_> {
         }
     }
 
-    fn unexpected(&self, wanted: &str) -> Problem {
+    fn unexpected(&mut self, wanted: &str) -> Problem {
         let found = match self.text[self.at..].chars().next() {
             Some(found) => format!("`{found}`"),
             None => "the end of the file".to_owned(),

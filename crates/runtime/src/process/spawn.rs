@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::Ordering;
 
+use super::ENGINE_SIGNALS;
 use super::table::SlotCell;
 
 /// Enough for the few calls between `clone` and `execve`; the kernel needs none of it.
@@ -56,7 +57,8 @@ struct Order<'a> {
 impl Launcher {
     /// Starts a process in a group of its own and returns its number.
     ///
-    /// The calling thread must have its signals blocked (see [`super::block_signals`]).
+    /// Signals must be blocked and have no handlers (see [`super::take_over_signals`]): the child would run
+    /// them in the engine's memory, and would pass on what is ignored.
     pub fn launch(&mut self, launch: &Launch<'_>) -> io::Result<i32> {
         debug_assert!(launch.arguments.last().is_some_and(|last| last.is_null()));
         debug_assert!(launch.environment.last().is_some_and(|last| last.is_null()));
@@ -93,12 +95,14 @@ extern "C" fn become_program(order: *mut c_void) -> c_int {
         let launch = order.launch;
         launch.cell.pid.store(libc::getpid(), Ordering::Relaxed);
         let mut failed = libc::setpgid(0, 0) != 0;
-        // A Ctrl-C meant for the engine may already wait here: ignoring a signal drops it. SIGPIPE is ignored
-        // by the engine, and a task must not inherit that.
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
-            libc::signal(signal, libc::SIG_IGN);
-            libc::signal(signal, libc::SIG_DFL);
+        // A Ctrl-C meant for the engine may have come before the line above: it is not for the task.
+        let mut meant_for_engine = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&mut meant_for_engine);
+        for signal in ENGINE_SIGNALS {
+            libc::sigaddset(&mut meant_for_engine, signal);
         }
+        let no_time = std::mem::zeroed::<libc::timespec>();
+        libc::sigtimedwait(&meant_for_engine, std::ptr::null_mut(), &no_time);
         failed |= libc::dup2(launch.input.as_raw_fd(), 0) < 0;
         failed |= libc::dup2(launch.output.as_raw_fd(), 1) < 0;
         failed |= libc::dup2(launch.output.as_raw_fd(), 2) < 0;
@@ -116,13 +120,13 @@ extern "C" fn become_program(order: *mut c_void) -> c_int {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Exit, SlotTable, block_signals, look_at, reap, wait_for_end};
+    use super::super::{Exit, SlotTable, look_at, reap, take_over_signals, wait_for_end};
     use super::*;
     use std::fs::File;
     use std::os::fd::AsFd;
 
     fn start(program: &CStr, arguments: &[&CStr], output: &File, table: &SlotTable) -> io::Result<i32> {
-        block_signals();
+        take_over_signals();
         let null = File::open("/dev/null").unwrap();
         let directory = File::open("/").unwrap();
         let mut pointers: Vec<*const c_char> = vec![program.as_ptr()];
