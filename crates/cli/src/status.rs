@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use throng_core::node::{Command, Event};
+use throng_core::stale::Reason;
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Entry};
 use throng_runtime::recording::Recording;
@@ -86,8 +87,12 @@ fn tell_task(run: &RunDirectory, name: &str, json: bool) -> Result<Code, Failure
         return Ok(Code::Done);
     }
     println!("{} in run {}:", recording.flow.name(task), run.number);
-    if history.is_empty() {
-        println!("  nothing has happened to it");
+    // A run that begins with nothing on record does not say of each task that it has not been done.
+    let is_verdict = |entry: &Entry| matches!(entry, Entry::Pending(..) | Entry::UpToDate(_));
+    if !recording.entries().any(|(_, entry)| is_verdict(&entry)) {
+        println!("  {:>12.6} s  submitted: {}", 0.0, Reason::NeverDone.words());
+    } else if history.is_empty() {
+        println!("  it was not part of this run");
     }
     for (time, entry) in history {
         for (time, text) in in_words(time, &entry) {

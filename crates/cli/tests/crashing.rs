@@ -1,0 +1,112 @@
+//! The engine is killed again and again, at random moments, and loses nothing.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod sandbox;
+
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::process::Signal;
+use sandbox::*;
+
+const TASKS: usize = 5000;
+const KILLS: usize = 100;
+/// What is finished longer than this before a kill must not run again.
+const FORGOTTEN: Duration = Duration::from_millis(50);
+
+/// 1,000 chains of five tasks. Each leaves a mark of its own whenever it has run, whose time of modification
+/// tells when. A few are long enough to be left over when the engine dies.
+const FLOW: &str = r#"
+tasks:
+  first:
+    foreach: { i: 1..1000 }
+    run: "echo {i} > a/{i}; case {i} in *7) sleep 0.1;; esac; : > marks/first.{i}.$$"
+    out: ["a/{i}"]
+  second: { foreach: { i: 1..1000 }, run: "cat a/{i} a/{i} > b/{i}; : > marks/second.{i}.$$", in: ["a/{i}"], out: ["b/{i}"] }
+  third:  { foreach: { i: 1..1000 }, run: "cat b/{i} a/{i} > c/{i}; : > marks/third.{i}.$$", in: ["b/{i}", "a/{i}"], out: ["c/{i}"] }
+  fourth: { foreach: { i: 1..1000 }, run: "cat c/{i} > d/{i}; : > marks/fourth.{i}.$$", in: ["c/{i}"], out: ["d/{i}", ] }
+  fifth:  { foreach: { i: 1..1000 }, run: "cat d/{i} c/{i} > e/{i}; : > marks/fifth.{i}.$$", in: ["d/{i}", "c/{i}"], out: ["e/{i}"] }
+"#;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+fn seed() -> u64 {
+    let given = std::env::var("THRONG_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = given.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64);
+    println!("seed: THRONG_TEST_SEED={seed}");
+    seed
+}
+
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
+}
+
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::with_flow(FLOW);
+    std::fs::create_dir(sandbox.file("marks")).unwrap();
+    sandbox
+}
+
+fn outputs(sandbox: &Sandbox) -> Vec<(String, Vec<u8>)> {
+    sandbox.files().into_iter().filter(|(name, _)| !name.starts_with("marks/")).collect()
+}
+
+#[test]
+fn a_hundred_kills_lose_nothing() {
+    let mut random = Random(seed());
+    let calm = prepared();
+    calm.run(&["--quiet"]).expect_code(0);
+
+    let sandbox = prepared();
+    let mut kills: Vec<Duration> = Vec::new();
+    while kills.len() < KILLS {
+        let mut child = sandbox.start(&["run", "flow.yaml", "--quiet"]);
+        std::thread::sleep(Duration::from_micros(2_000 + random.below(45_000)));
+        signal(child.id(), Signal::KILL);
+        kills.push(since_epoch());
+        child.wait().unwrap();
+    }
+    let last = sandbox.run(&["--quiet"]).expect_code(0);
+    assert!(last.number("done") > 0, "the kills must not outlast the work: {last:?}");
+    assert_eq!(last.number("done") + last.number("up_to_date"), TASKS as u64);
+
+    assert!(outputs(&sandbox) == outputs(&calm), "outputs differ from those of an undisturbed run");
+    assert_eq!(processes_of(&sandbox.file(".throng")), Vec::<i32>::new(), "nothing is left running");
+
+    // A task's mark is made at its very end. If there is a later one, a kill must have come soon after.
+    let mut marks: Vec<(String, Duration)> = Vec::new();
+    for entry in std::fs::read_dir(sandbox.file("marks")).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let found = entry.metadata().unwrap();
+        let modified = Duration::new(found.mtime() as u64, found.mtime_nsec() as u32);
+        marks.push((name.rsplit_once('.').unwrap().0.to_owned(), modified));
+    }
+    marks.sort();
+    let mut again = 0;
+    for pair in marks.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        again += 1;
+        let ended = pair[0].1;
+        let next_kill = kills.iter().find(|kill| **kill >= ended).expect("only a kill makes a task run again");
+        // The clock of file times ticks every few milliseconds.
+        let tolerance = Duration::from_millis(10);
+        assert!(
+            *next_kill - ended <= FORGOTTEN + tolerance,
+            "{} ended {:?} before the engine was killed and ran again",
+            pair[0].0,
+            *next_kill - ended
+        );
+    }
+    println!("{KILLS} kills, {again} tasks ran again after their end");
+}
