@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let path = arguments.state.clone().unwrap_or_else(|| loaded.directory.join(".throng"));
     let state = StateDirectory::new(&path);
     if !path.exists() {
-        println!("nothing to delete: there is no {}", path.display());
+        tell!("nothing to delete: there is no {}", path.display());
         return Ok(Code::Done);
     }
     let _lock = state.lock().map_err(|error| trouble(error, "wait until the run that uses it has ended"))?;
@@ -59,13 +59,13 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
                 continue;
             }
             if recorded.made(object).is_none_or(|made| made.stamp != found) {
-                println!("kept {name}: it has changed since Throng made it");
+                tell!("kept {name}: it has changed since Throng made it");
                 kept += 1;
                 continue;
             }
             deleted += 1;
             if arguments.dry_run {
-                println!("would delete {name}");
+                tell!("would delete {name}");
             } else {
                 place
                     .remove(name)
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         forget(&state, &recorded)?;
     }
     let would = if arguments.dry_run { "would be " } else { "" };
-    println!(
+    tell!(
         "{} {would}deleted{}",
         words::count(deleted, "file"),
         if kept > 0 { format!(", {kept} kept") } else { String::new() }
@@ -94,7 +94,7 @@ fn forget(state: &StateDirectory, recorded: &Recorded) -> Result<(), Failure> {
 fn clean_runs(state: &StateDirectory, dry_run: bool) -> Result<Code, Failure> {
     let runs = state.runs().map_err(|error| trouble(error, "make it readable"))?;
     let Some((_, old)) = runs.split_last() else {
-        println!("nothing to delete: there are no runs");
+        tell!("nothing to delete: there are no runs");
         return Ok(Code::Done);
     };
     let mut freed = 0;
@@ -109,7 +109,7 @@ fn clean_runs(state: &StateDirectory, dry_run: bool) -> Result<Code, Failure> {
         }
     }
     let would = if dry_run { "would be " } else { "" };
-    println!("{} {would}deleted, {}", words::count(old.len() as u64, "run"), words::bytes(freed));
+    tell!("{} {would}deleted, {}", words::count(old.len() as u64, "run"), words::bytes(freed));
     Ok(Code::Done)
 }
 

@@ -52,11 +52,22 @@ impl Failure {
 
     /// Prints the message.
     pub fn print(&self) {
-        eprintln!("{}", self.message);
+        note!("{}", self.message);
     }
 }
 
 fn with_remedy(what: &dyn Display, remedy: &dyn Display) -> String {
     let (red, plain) = if std::io::stderr().is_terminal() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
     format!("{red}error{plain}: {what}\n  = help: {remedy}")
+}
+
+/// Makes a bug, in whatever thread, end the program as an internal error: nothing goes on half-way. Tasks that are
+/// left running are ended by the next run.
+pub fn on_panic() {
+    let show = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |about| {
+        show(about);
+        note!("this is a bug in Throng: please report it; what was finished is kept, and the next run goes on");
+        std::process::exit(Code::Internal as i32);
+    }));
 }

@@ -58,12 +58,15 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         written(log::copy(&run.log(), attempt.log.0, attempt.log.1, &mut out))?;
     }
     if attempts.is_empty() {
-        eprintln!(
+        note!(
             "`{}` did not run in run {} (see `throng status {} {}`)",
-            arguments.task, run.number, run.number, arguments.task
+            arguments.task,
+            run.number,
+            run.number,
+            arguments.task
         );
     } else if attempts.iter().all(|attempt| attempt.log.1 == 0) {
-        eprintln!("it printed nothing");
+        note!("it printed nothing");
     }
     Ok(Code::Done)
 }

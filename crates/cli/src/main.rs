@@ -1,5 +1,8 @@
 //! `throng`: the command line. Words live here; decisions live in `throng-core`, deeds in `throng-runtime`.
 
+#[macro_use]
+mod say;
+
 mod clean;
 mod diagnostics;
 mod exit;
@@ -46,6 +49,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    exit::on_panic();
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),

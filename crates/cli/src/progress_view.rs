@@ -47,12 +47,12 @@ pub struct View {
     thread: JoinHandle<Failures>,
 }
 
-/// Starts to show a run.
-pub fn start(engine: Engine, style: Style, run: u64) -> View {
+/// Starts to show a run; `logs` is the command that shows what a task printed, but for its name.
+pub fn start(engine: Engine, style: Style, logs: String) -> View {
     let (stop, stopped) = channel();
     let thread = std::thread::spawn(move || match style {
-        Style::Bars => watch_bars(&engine, &stopped, run),
-        Style::Lines | Style::Quiet => watch_lines(&engine, &stopped, run, style == Style::Quiet),
+        Style::Bars => watch_bars(&engine, &stopped, &logs),
+        Style::Lines | Style::Quiet => watch_lines(&engine, &stopped, &logs, style == Style::Quiet),
     });
     View { stop, thread }
 }
@@ -69,15 +69,16 @@ fn is_over(stopped: &Receiver<()>, wait: Duration) -> bool {
     !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout))
 }
 
-fn watch_lines(engine: &Engine, stopped: &Receiver<()>, run: u64, quiet: bool) -> Failures {
+fn watch_lines(engine: &Engine, stopped: &Receiver<()>, logs: &str, quiet: bool) -> Failures {
     let mut failures = Failures::default();
     let mut speed = Speed::default();
+    let mut stop_told = false;
     let mut next_line = LINE_INTERVAL;
     loop {
         let over = is_over(stopped, LOOK_INTERVAL);
-        for text in tell(engine.take_notices(), run, &mut failures) {
+        for text in tell(engine.take_notices(), logs, &mut failures) {
             if !quiet {
-                eprintln!("{text}");
+                note!("{text}");
             }
         }
         if over {
@@ -85,11 +86,23 @@ fn watch_lines(engine: &Engine, stopped: &Receiver<()>, run: u64, quiet: bool) -
         }
         let progress = engine.progress();
         let estimate = speed.update(&progress);
+        if let Some(text) = stop_notice(&progress, &mut stop_told).filter(|_| !quiet) {
+            note!("{text}");
+        }
         if !quiet && progress.elapsed >= next_line {
             next_line = progress.elapsed + LINE_INTERVAL;
-            eprintln!("[{:>6.1}s] {}", progress.elapsed.as_secs_f64(), line(&progress, &estimate));
+            note!("[{:>6.1}s] {}", progress.elapsed.as_secs_f64(), line(&progress, &estimate));
         }
     }
+}
+
+/// What to say, once, when somebody has asked the run to stop.
+fn stop_notice(progress: &Progress, told: &mut bool) -> Option<String> {
+    if !progress.asked_to_stop || progress.running == 0 || std::mem::replace(told, true) {
+        return None;
+    }
+    let running = words::count(progress.running as u64, "running task");
+    Some(format!("stopping: waiting for {running} to end; ask once more (Ctrl-C) to end at once"))
 }
 
 fn line(progress: &Progress, estimate: &Estimate) -> String {
@@ -137,7 +150,7 @@ impl Speed {
     }
 }
 
-fn watch_bars(engine: &Engine, stopped: &Receiver<()>, run: u64) -> Failures {
+fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
     let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
     let kinds = engine.progress().kinds;
     let name_width = kinds.iter().map(|kind| kind.name.chars().count()).max().unwrap_or(0).clamp(5, 20);
@@ -151,13 +164,17 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, run: u64) -> Failures {
     let total = (kinds.len() > 1).then(add);
     let mut failures = Failures::default();
     let mut speed = Speed::default();
+    let mut stop_told = false;
     loop {
         let over = is_over(stopped, BAR_INTERVAL);
-        for text in tell(engine.take_notices(), run, &mut failures) {
-            bars.suspend(|| eprintln!("{text}"));
+        for text in tell(engine.take_notices(), logs, &mut failures) {
+            bars.suspend(|| note!("{text}"));
         }
         let progress = engine.progress();
         let estimate = speed.update(&progress);
+        if let Some(text) = stop_notice(&progress, &mut stop_told) {
+            bars.suspend(|| note!("{text}"));
+        }
         for (bar, kind) in shown.iter().zip(&progress.kinds) {
             show(bar, kind);
         }
@@ -207,7 +224,7 @@ fn sum(name: &str, kinds: &[KindProgress]) -> KindProgress {
 }
 
 /// Turns notices into text, noting which tasks have failed for good.
-fn tell(notices: Vec<Notice>, run: u64, failures: &mut Failures) -> Vec<String> {
+fn tell(notices: Vec<Notice>, logs: &str, failures: &mut Failures) -> Vec<String> {
     let mut texts = Vec::new();
     for notice in notices {
         if notice.retry_in.is_none() {
@@ -216,12 +233,12 @@ fn tell(notices: Vec<Notice>, run: u64, failures: &mut Failures) -> Vec<String> 
             }
             failures.names.push(notice.task.clone());
         }
-        texts.push(words_of(&notice, run));
+        texts.push(words_of(&notice, logs));
     }
     texts
 }
 
-fn words_of(notice: &Notice, run: u64) -> String {
+fn words_of(notice: &Notice, logs: &str) -> String {
     let attempt = if notice.attempts_allowed > 1 {
         format!(", attempt {} of {}", notice.attempt, notice.attempts_allowed)
     } else {
@@ -238,7 +255,7 @@ fn words_of(notice: &Notice, run: u64) -> String {
     }
     match notice.retry_in {
         Some(wait) => text += &format!("\n    again in {}", words::duration(wait)),
-        None if !notice.tail.is_empty() => text += &format!("\n    all of it: throng logs {run} {}", notice.task),
+        None if !notice.tail.is_empty() => text += &format!("\n    all of it: {logs} {}", notice.task),
         None => {}
     }
     text

@@ -1,7 +1,7 @@
 //! `throng run`: here and now, with live progress, resuming by itself.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,18 +142,18 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     process::take_over_signals();
     let run = Outlook::begin(flow, options).map_err(failure)?;
     warn_of_damage(&run, &state);
-    execute(run, arguments)
+    execute(run, arguments, &state)
 }
 
-fn execute(run: Run, arguments: &Arguments) -> Result<Code, Failure> {
+fn execute(run: Run, arguments: &Arguments, state: &Path) -> Result<Code, Failure> {
     let number = run.number();
-    listen_for_signals(run.engine(), arguments.quiet);
+    listen_for_signals(run.engine());
     let style = match (arguments.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
         (false, true) => Style::Bars,
         (false, false) => Style::Lines,
     };
-    let view = progress_view::start(run.engine(), style, number);
+    let view = progress_view::start(run.engine(), style, log_command(number, state));
     let result = run.execute();
     let failures = view.finish();
     let end = result.map_err(failure)?;
@@ -161,7 +161,7 @@ fn execute(run: Run, arguments: &Arguments) -> Result<Code, Failure> {
         print_json(&Report { run: number, end: &end });
     }
     if !arguments.quiet {
-        summarize(number, &end, &failures, &arguments.flow.display().to_string());
+        summarize(number, &end, &failures, &arguments.flow.display().to_string(), &log_command(number, state));
     }
     Ok(match end.state.as_str() {
         "interrupted" => Code::Interrupted,
@@ -178,19 +178,14 @@ struct Report<'a> {
 }
 
 fn print_json(value: &impl Serialize) {
-    println!("{}", serde_json::to_string(value).expect("plain data can be written"));
+    tell!("{}", serde_json::to_string(value).expect("plain data can be written"));
 }
 
 /// Stops the run when the user, the terminal or the system asks for it.
-fn listen_for_signals(engine: Engine, quiet: bool) {
+fn listen_for_signals(engine: Engine) {
     std::thread::spawn(move || {
-        for times in 0.. {
+        loop {
             process::next_stop_signal();
-            if !quiet && times == 0 {
-                let running = engine.progress().running;
-                let asked = words::count(running as u64, "running task");
-                eprintln!("stopping: {asked} asked to end; once more to end at once");
-            }
             engine.stop();
         }
     });
@@ -236,9 +231,9 @@ fn failure(error: RunError) -> Failure {
     }
 }
 
-fn warn_of_damage(run: &Run, state: &std::path::Path) {
+fn warn_of_damage(run: &Run, state: &Path) {
     if run.damaged_bytes() > 0 {
-        eprintln!(
+        note!(
             "warning: {} of {} were damaged and left out\n  = help: tasks recorded there run again; \
              the damaged file is kept as journal.damaged; check the disk",
             words::bytes(run.damaged_bytes()),
@@ -247,7 +242,15 @@ fn warn_of_damage(run: &Run, state: &std::path::Path) {
     }
 }
 
-fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, flow: &str) {
+/// The command that shows what a task of this run printed, but for its name.
+fn log_command(run: u64, state: &Path) -> String {
+    let is_here =
+        std::path::absolute(".throng").is_ok_and(|default| std::path::absolute(state).is_ok_and(|own| own == default));
+    let place = if is_here { String::new() } else { format!(" --state {}", state.display()) };
+    format!("throng logs{place} {run}")
+}
+
+fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, flow: &str, logs: &str) {
     let mut parts = vec![format!("{} done", end.done)];
     for (number, what) in [(end.up_to_date, "up to date"), (end.failed, "failed"), (end.skipped, "skipped")] {
         if number > 0 {
@@ -260,18 +263,15 @@ fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, flow: &
     }
     let speed = if end.done > 1 { format!(", {}", words::rate(end.tasks_per_s)) } else { String::new() };
     let total = words::count(end.total, "task");
-    eprintln!("run {run}: {total}: {} in {}{speed}", parts.join(", "), words::seconds(end.seconds));
+    note!("run {run}: {total}: {} in {}{speed}", parts.join(", "), words::seconds(end.seconds));
     if !failures.names.is_empty() {
         let more = end.failed - failures.names.len() as u64;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        eprintln!("failed: {}{more}", failures.names.join(", "));
-        eprintln!(
-            "  = help: see `throng logs {run} {}`; correct it, then `throng run {flow}` goes on",
-            failures.names[0]
-        );
+        note!("failed: {}{more}", failures.names.join(", "));
+        note!("  = help: see `{logs} {}`; correct it, then `throng run {flow}` goes on", failures.names[0]);
     }
     if end.state == "interrupted" {
-        eprintln!("interrupted: `throng run {flow}` goes on where it was");
+        note!("interrupted: `throng run {flow}` goes on where it was");
     }
 }
 
@@ -315,16 +315,16 @@ fn tell_outlook(flow: &Workflow, outlook: &Outlook, json: bool) {
     }
     let width = dry.tasks.iter().map(|task| task.task.chars().count()).max().unwrap_or(0).min(40);
     for task in &dry.tasks {
-        println!("{:width$}  {}", task.task, task.why);
+        tell!("{:width$}  {}", task.task, task.why);
     }
     let listed = dry.tasks.len() as u64;
     let hidden = dry.would_run + dry.maybe + dry.adopted - listed;
     if hidden > 0 {
-        println!("… and {hidden} more (--json lists all)");
+        tell!("… and {hidden} more (--json lists all)");
     }
     let maybe = if dry.maybe > 0 { format!(", {} might", dry.maybe) } else { String::new() };
     let adopted = if dry.adopted > 0 { format!(", {} would be taken over", dry.adopted) } else { String::new() };
-    println!(
+    tell!(
         "{} of {} would run{maybe}{adopted}, {} up to date",
         dry.would_run,
         words::count(dry.total, "task"),

@@ -40,14 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         let result = about.end.as_ref().map_or(String::new(), |end| {
             format!("{} done, {} up to date, {} failed", end.done, end.up_to_date, end.failed)
         });
-        println!(
-            "{number:>4}  {}  {state_word:<11}  {}  {result}",
-            words::moment(about.started_unix_ms),
-            about.workflow
-        );
+        tell!("{number:>4}  {}  {state_word:<11}  {}  {result}", words::moment(about.started_unix_ms), about.workflow);
     }
     if arguments.json {
-        println!("{}", serde_json::Value::from(values));
+        tell!("{}", serde_json::Value::from(values));
     }
     Ok(Code::Done)
 }

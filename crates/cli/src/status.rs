@@ -50,19 +50,23 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
     if json {
         let mut value = serde_json::to_value(&about).expect("plain data can be written");
         value["state"] = json!(state_word);
-        println!("{value}");
+        tell!("{value}");
         return Ok(Code::Done);
     }
-    println!("run {} of {} ({}): {state_word}", about.run, about.workflow, about.file);
-    println!("started   {} ({})", words::moment(about.started_unix_ms), words::ago(about.started_unix_ms));
+    tell!("run {} of {} ({}): {state_word}", about.run, about.workflow, about.file);
+    tell!("started   {} ({})", words::moment(about.started_unix_ms), words::ago(about.started_unix_ms));
     let node = &about.node;
-    println!("node      width {}, order {}, pack {}", node.width, node.order, node.pack);
+    tell!("node      width {}, order {}, pack {}", node.width, node.order, node.pack);
     if let Some(end) = &about.end {
-        println!(
+        tell!(
             "tasks     {} in all: {} done, {} up to date, {} failed, {} skipped",
-            end.total, end.done, end.up_to_date, end.failed, end.skipped
+            end.total,
+            end.done,
+            end.up_to_date,
+            end.failed,
+            end.skipped
         );
-        println!("took      {} ({})", words::seconds(end.seconds), words::rate(end.tasks_per_s));
+        tell!("took      {} ({})", words::seconds(end.seconds), words::rate(end.tasks_per_s));
     }
     Ok(Code::Done)
 }
@@ -83,20 +87,20 @@ fn tell_task(run: &RunDirectory, name: &str, json: bool) -> Result<Code, Failure
     let history: Vec<(Time, Entry)> = recording.history(task).collect();
     if json {
         let entries: Vec<_> = history.iter().map(|(time, entry)| as_json(*time, entry)).collect();
-        println!("{}", json!({ "run": run.number, "task": recording.flow.name(task), "history": entries }));
+        tell!("{}", json!({ "run": run.number, "task": recording.flow.name(task), "history": entries }));
         return Ok(Code::Done);
     }
-    println!("{} in run {}:", recording.flow.name(task), run.number);
+    tell!("{} in run {}:", recording.flow.name(task), run.number);
     // A run that begins with nothing on record does not say of each task that it has not been done.
     let is_verdict = |entry: &Entry| matches!(entry, Entry::Pending(..) | Entry::UpToDate(_));
     if !recording.entries().any(|(_, entry)| is_verdict(&entry)) {
-        println!("  {:>12.6} s  submitted: {}", 0.0, Reason::NeverDone.words());
+        tell!("  {:>12.6} s  submitted: {}", 0.0, Reason::NeverDone.words());
     } else if history.is_empty() {
-        println!("  it was not part of this run");
+        tell!("  it was not part of this run");
     }
     for (time, entry) in history {
         for (time, text) in in_words(time, &entry) {
-            println!("  {:>12.6} s  {text}", time.as_secs_f64());
+            tell!("  {:>12.6} s  {text}", time.as_secs_f64());
         }
     }
     Ok(Code::Done)

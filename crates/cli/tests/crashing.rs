@@ -1,6 +1,6 @@
 //! The engine is killed again and again, at random moments, and loses nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints its seed")]
 
 mod sandbox;
 

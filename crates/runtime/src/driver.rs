@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use thiserror::Error;
 use throng_core::ids::ObjectId;
 use throng_core::ledger::Ledger;
-use throng_core::node::{End, Event, Node};
+use throng_core::node::{Event, Node};
 use throng_core::stale::{Reason, Verdict, inputs_seen};
 use throng_core::time::Time;
 use throng_core::trace::Entry;
@@ -130,6 +131,8 @@ impl Driver {
         std::fs::create_dir_all(&scratch_directory).map_err(io_error("make", &scratch_directory))?;
         let log = PackedLog::create(&directory.log()).map_err(io_error("make", &directory.log()))?;
         let trace = File::create_new(directory.trace()).map_err(io_error("make", &directory.trace()))?;
+        let null = File::open("/dev/null").map_err(io_error("open", Path::new("/dev/null")))?;
+        host::allow_many_files();
         let slots = parts.slots as usize;
         let table = SlotTable::create(&state.slots(), slots).map_err(io_error("make", &state.slots()))?;
         let mut core = Core::new(parts.node, parts.ledger, slots, kinds(&flow, &verdicts));
@@ -146,6 +149,7 @@ impl Driver {
             scratch_directory,
             table,
             environment: BaseEnvironment::new(&parts.mark),
+            null,
             boot: host::boot_id(),
             own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
@@ -200,7 +204,7 @@ impl Driver {
         }
         let makespan_s = core.last_end.since(core.first_start.unwrap_or(core.last_end)).as_secs_f64();
         let state = match tally {
-            _ if core.stops_told > 0 => "interrupted",
+            _ if core.stops_told > 0 && tally.open > 0 => "interrupted",
             _ if tally.failed > 0 => "failed",
             _ => "done",
         };
@@ -270,10 +274,7 @@ impl Driver {
         if core.trouble.is_some() && !core.node.is_stopping() {
             core.events.push_back(Event::Stop);
         }
-        while let Some(&(_, slot)) = core.sleepers.first().filter(|(time, _)| *time <= now) {
-            core.sleepers.pop_first();
-            core.events.push_back(Event::Finished { slot, end: End::Done });
-        }
+        self.shared.wake_sleepers(core, now);
         if core.node.next_wake().is_some_and(|time| time <= now) {
             core.events.push_back(Event::Wake);
         }

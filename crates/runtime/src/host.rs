@@ -45,3 +45,11 @@ pub fn forget_peak() {
     // Best effort: not every kernel has it, and only the precision of a measurement depends on it.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
+
+/// Lets this process open as many files as it may: each slot has one.
+pub fn allow_many_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Best effort: with too few, the slot that has none says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}

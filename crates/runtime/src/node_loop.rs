@@ -13,6 +13,7 @@
 //! The main thread's part is in [`crate::driver`], a slot's part in [`crate::slot`].
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -57,6 +58,8 @@ pub struct Shared {
     pub(crate) scratch_directory: PathBuf,
     pub(crate) table: SlotTable,
     pub(crate) environment: BaseEnvironment,
+    /// What tasks read: nothing.
+    pub(crate) null: File,
     pub(crate) boot: u64,
     /// The most memory that the engine has held, looked at now and then.
     pub(crate) own_peak_bytes: AtomicU64,
@@ -94,6 +97,8 @@ pub(crate) struct Core {
     commands: Vec<Command>,
     /// What runs in each slot.
     running: Vec<Option<Job>>,
+    /// Until when what runs in each slot sleeps, if it is a timer and not a thread.
+    sleeping: Vec<Option<Time>>,
     /// What came of the attempt that has just ended in each slot.
     results: Vec<Option<AttemptResult>>,
     /// Built-in tasks that sleep, and until when.
@@ -123,6 +128,7 @@ impl Core {
             events: VecDeque::new(),
             commands: Vec::new(),
             running: vec![None; slots],
+            sleeping: vec![None; slots],
             results: vec![None; slots],
             sleepers: BTreeSet::new(),
             journal: Pending::default(),
@@ -170,6 +176,7 @@ impl Shared {
             kinds: core.kinds.clone(),
             running: core.node.running(),
             stopping: core.node.is_stopping(),
+            asked_to_stop: core.stops_told > 0,
         }
     }
 
@@ -272,6 +279,7 @@ impl Shared {
             Action::Noop => core.events.push_back(Event::Finished { slot, end: End::Done }),
             Action::Sleep(length) => {
                 core.sleepers.insert((now + length, slot));
+                core.sleeping[slot.index()] = Some(now + length);
             }
             Action::Program(_) | Action::Shell(_) => unreachable!("not built in"),
         }
@@ -395,10 +403,9 @@ impl Shared {
     }
 
     fn kill(&self, core: &mut Core, now: Time, slot: SlotId, hard: bool) {
-        let sleeper = core.sleepers.iter().find(|(_, sleeping)| *sleeping == slot).copied();
-        match sleeper {
-            Some(sleeper) => {
-                core.sleepers.remove(&sleeper);
+        match core.sleeping[slot.index()].take() {
+            Some(until) => {
+                core.sleepers.remove(&(until, slot));
                 let job = core.running[slot.index()].expect("a sleeper is running");
                 let outcome = if core.node.is_stopping() { Outcome::Cancelled } else { Outcome::TimedOut };
                 let mut result = AttemptResult::without_process(job, slot, now);
@@ -407,6 +414,15 @@ impl Shared {
                 core.events.push_back(Event::Finished { slot, end: End::Killed });
             }
             None => self.target(slot).kill(hard),
+        }
+    }
+
+    /// Ends the sleep of tasks whose time has come.
+    pub(crate) fn wake_sleepers(&self, core: &mut Core, now: Time) {
+        while let Some(&(_, slot)) = core.sleepers.first().filter(|(time, _)| *time <= now) {
+            core.sleepers.pop_first();
+            core.sleeping[slot.index()] = None;
+            core.events.push_back(Event::Finished { slot, end: End::Done });
         }
     }
 

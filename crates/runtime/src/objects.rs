@@ -1,7 +1,9 @@
 //! What is known of each object while a run goes on.
 //!
-//! Threads that prepare tasks read this without a lock. That is sound because an object is written before
-//! its readers become ready, and becoming ready passes through the lock around the node.
+//! Threads that prepare tasks read this without a lock. What tasks make is written before their readers
+//! become ready, and becoming ready passes through the lock around the node. What comes from outside may be
+//! looked at by several threads at once: the time of modification is written last and read first, so that
+//! whoever sees a new one sees what belongs to it.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -38,11 +40,9 @@ impl Objects {
     /// What is known of an object.
     pub fn get(&self, object: ObjectId) -> Made {
         let entry = &self.entries[object.index()];
+        let modified_ns = entry.modified_ns.load(Ordering::Acquire);
         Made {
-            stamp: Stamp {
-                size: entry.size.load(Ordering::Relaxed),
-                modified_ns: entry.modified_ns.load(Ordering::Relaxed),
-            },
+            stamp: Stamp { size: entry.size.load(Ordering::Relaxed), modified_ns },
             version: Version(entry.version.load(Ordering::Relaxed)),
             content: entry.content.load(Ordering::Relaxed),
         }
@@ -52,8 +52,8 @@ impl Objects {
     pub fn set(&self, object: ObjectId, made: Made) {
         let entry = &self.entries[object.index()];
         entry.size.store(made.stamp.size, Ordering::Relaxed);
-        entry.modified_ns.store(made.stamp.modified_ns, Ordering::Relaxed);
         entry.version.store(made.version.0, Ordering::Relaxed);
         entry.content.store(made.content, Ordering::Relaxed);
+        entry.modified_ns.store(made.stamp.modified_ns, Ordering::Release);
     }
 }

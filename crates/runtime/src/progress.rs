@@ -46,8 +46,10 @@ pub struct Progress {
     pub kinds: Vec<KindProgress>,
     /// Attempts under way.
     pub running: usize,
-    /// Whether the run is stopping.
+    /// Whether nothing new will start.
     pub stopping: bool,
+    /// Whether somebody has asked for that.
+    pub asked_to_stop: bool,
 }
 
 /// An attempt that did not succeed, for a person to hear of at once.

@@ -149,12 +149,19 @@ const SHELL: &str = "/bin/sh";
 /// How often a slot looks whether the rest of a group that was told to end has done so.
 const GROUP_POLL: Duration = Duration::from_millis(5);
 
+/// How often, and how long at first, to wait when the system cannot start a process just now: five seconds in all.
+const SHORTAGE_TRIES: u32 = 10;
+const SHORTAGE_WAIT: Duration = Duration::from_millis(100);
+
+fn is_shortage(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM))
+}
+
 /// Runs attempts, one after the other.
 pub struct SlotRunner<'a> {
     shared: &'a Shared,
     slot: SlotId,
     scratch: File,
-    null: File,
     launcher: Launcher,
     programs: HashMap<(String, String), CString>,
 }
@@ -180,8 +187,7 @@ impl<'a> SlotRunner<'a> {
         let path = shared.scratch_directory.join(slot.0.to_string());
         let scratch = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         scratch.set_len(0)?;
-        let null = File::open("/dev/null")?;
-        Ok(SlotRunner { shared, slot, scratch, null, launcher: Launcher::default(), programs: HashMap::new() })
+        Ok(SlotRunner { shared, slot, scratch, launcher: Launcher::default(), programs: HashMap::new() })
     }
 
     /// Makes an attempt.
@@ -370,12 +376,23 @@ impl<'a> SlotRunner<'a> {
                     Variable::Own(text) => text,
                 })),
                 directory: shared.workplace.directory(),
-                input: self.null.as_fd(),
+                input: shared.null.as_fd(),
                 output: self.scratch.as_fd(),
                 cell,
             })
         };
-        match start(&program, words(&[])?) {
+        let mut tries = 0;
+        let first = loop {
+            match start(&program, words(&[])?) {
+                // The system is short of processes or memory for a moment: others will end.
+                Err(error) if is_shortage(&error) && tries < SHORTAGE_TRIES => {
+                    tries += 1;
+                    std::thread::sleep(SHORTAGE_WAIT * tries);
+                }
+                other => break other,
+            }
+        };
+        match first {
             // A script without a first line that says what reads it: a shell does, as everywhere.
             Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {
                 let shell = CString::new(SHELL).expect("no NUL in it");

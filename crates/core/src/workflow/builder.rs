@@ -10,7 +10,8 @@ use super::spec::{self, Action, Foreach, Input, TaskSpec};
 use super::strings::Interner;
 use super::value::{Item, Text, Value};
 use super::{
-    Column, Piece, Resources, Surroundings, Template, Variable, Workflow, command, edges, path, pattern, quantity,
+    Column, Piece, Resources, Settings, Surroundings, Template, Variable, Workflow, command, edges, path, pattern,
+    quantity,
 };
 use crate::ids::TaskId;
 
@@ -43,6 +44,8 @@ struct Source {
     /// The kind that was given, if any, and the one to fall back on.
     kind: Option<u32>,
     program: u32,
+    /// All but the kind, which depends on how many templates there are.
+    settings: Settings,
 }
 
 pub(super) struct Builder<'a> {
@@ -143,23 +146,17 @@ impl<'a> Builder<'a> {
         }
 
         let mut template = Template {
-            timeout_ns: spec.timeout.map_or(0, |timeout| timeout.as_nanos() as u64),
             name,
-            kind: 0,
-            class: self.class(&spec),
+            settings: 0,
             first_task: first_task as u32,
             rows: rows as u32,
             columns: columns_start as u32,
             column_count: spec.foreach.len() as u32,
-            action: 0,
             command: self.flow.pieces.len() as u32,
             command_pieces: 0,
-            env: self.flow.variables.len() as u32,
-            env_count: spec.env.len() as u32,
-            retries: spec.retries,
-            priority: spec.priority,
         };
-        let program = self.add_command(&spec, &names, &mut template)?;
+        let (action, program) = self.add_command(&spec, &names, &mut template)?;
+        let env = self.flow.variables.len() as u32;
         for (name, value) in &spec.env {
             let start = self.flow.pieces.len();
             parse_into(value, &names, &mut self.strings, &mut self.flow.pieces)?;
@@ -178,11 +175,23 @@ impl<'a> Builder<'a> {
         let after = self.write_all(spec.after.iter().map(|text| (text, true)), &names)?;
         let kind = spec.kind.as_ref().map(|kind| self.strings.add(&kind.text).0);
         let program = self.strings.add(&program).0;
+        let settings = Settings {
+            timeout_ns: spec.timeout.map_or(0, |timeout| timeout.as_nanos() as u64),
+            action,
+            kind: NONE,
+            class: self.class(&spec),
+            // Where it would begin does not matter if there is none.
+            env: if spec.env.is_empty() { 0 } else { env },
+            env_count: spec.env.len() as u32,
+            retries: spec.retries,
+            priority: spec.priority,
+            padding: 0,
+        };
 
         self.template_by_name.resize(self.strings.strings.len(), NONE);
         self.template_by_name[name as usize] = self.flow.templates.len() as u32;
         self.flow.templates.push(template);
-        self.sources.push(Source { mark: spec.name.mark, outputs, inputs, after, kind, program });
+        self.sources.push(Source { mark: spec.name.mark, outputs, inputs, after, kind, program, settings });
         self.task_total += rows;
         Ok(())
     }
@@ -260,31 +269,30 @@ impl<'a> Builder<'a> {
         Ok(Column { first: 0, is_list: 1, list: start as u32, length, stride: 1 })
     }
 
-    /// Adds the pieces of the command and returns the name of the program, as far as it can be told.
-    fn add_command(&mut self, spec: &TaskSpec, names: &[String], template: &mut Template) -> Result<String, Problem> {
+    /// Adds the pieces of the command; returns what it does and the name of the program, as far as it can be told.
+    fn add_command(
+        &mut self,
+        spec: &TaskSpec,
+        names: &[String],
+        template: &mut Template,
+    ) -> Result<(u32, String), Problem> {
         let start = self.flow.pieces.len();
         let program = match &spec.action {
             Action::Run(text) => {
-                template.action = command::RUN;
                 parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
-                path::file_name(text.text.split_whitespace().next().unwrap_or("run")).to_owned()
+                (command::RUN, path::file_name(text.text.split_whitespace().next().unwrap_or("run")).to_owned())
             }
             Action::Exec(words) => {
-                template.action = command::EXEC;
                 for (at, word) in words.iter().enumerate() {
                     if at > 0 {
                         self.flow.pieces.push(Piece::WORD_END);
                     }
                     parse_into(word, names, &mut self.strings, &mut self.flow.pieces)?;
                 }
-                path::file_name(&words[0].text).to_owned()
+                (command::EXEC, path::file_name(&words[0].text).to_owned())
             }
-            Action::Noop => {
-                template.action = command::NOOP;
-                "noop".to_owned()
-            }
+            Action::Noop => (command::NOOP, "noop".to_owned()),
             Action::Sleep(text) => {
-                template.action = command::SLEEP;
                 parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
                 let pieces = &self.flow.pieces[start..];
                 let distinct_rows = if pieces.iter().any(|piece| piece.varies()) { template.rows } else { 1 };
@@ -301,7 +309,7 @@ impl<'a> Builder<'a> {
                         .spanning(&text.text));
                     }
                 }
-                "sleep".to_owned()
+                (command::SLEEP, "sleep".to_owned())
             }
         };
         template.command_pieces = (self.flow.pieces.len() - start) as u32;
@@ -343,7 +351,7 @@ impl<'a> Builder<'a> {
             ));
         }
         self.problems.check()?;
-        self.name_kinds();
+        self.settle();
         self.number_tasks();
         self.add_outputs();
         self.problems.check()?;
@@ -360,15 +368,22 @@ impl<'a> Builder<'a> {
         Ok(self.flow)
     }
 
-    fn name_kinds(&mut self) {
+    /// Gives each template its kind and with it its settings.
+    fn settle(&mut self) {
         let unnamed = self.sources.iter().filter(|source| source.kind.is_none()).count();
         let by_program = unnamed > NAMED_KINDS_LIMIT;
-        let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut kinds: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut settings: BTreeMap<Settings, u32> = BTreeMap::new();
         for (template, source) in self.flow.templates.iter_mut().zip(&self.sources) {
             let name = source.kind.unwrap_or(if by_program { source.program } else { template.name });
-            template.kind = *numbers.entry(name).or_insert_with(|| {
+            let kind = *kinds.entry(name).or_insert_with(|| {
                 self.flow.kinds.push(name);
                 (self.flow.kinds.len() - 1) as u32
+            });
+            let own = Settings { kind, ..source.settings };
+            template.settings = *settings.entry(own).or_insert_with(|| {
+                self.flow.settings.push(own);
+                (self.flow.settings.len() - 1) as u32
             });
         }
     }

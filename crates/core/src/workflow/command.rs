@@ -28,7 +28,7 @@ impl Workflow {
     /// What a task does.
     pub fn action(&self, task: TaskId) -> Action {
         let template = self.template_of(task);
-        match template.action {
+        match self.settings_of(task).action {
             RUN => {
                 let text = self.render(task, self.command(template), Quoting::Shell);
                 match split_plain(&text) {
@@ -53,13 +53,13 @@ impl Workflow {
 
     /// Whether a task is one of those that need no process.
     pub fn is_builtin(&self, task: TaskId) -> bool {
-        matches!(self.template_of(task).action, NOOP | SLEEP)
+        matches!(self.settings_of(task).action, NOOP | SLEEP)
     }
 
     /// The environment variables that a task sets.
     pub fn environment(&self, task: TaskId) -> Vec<(&str, String)> {
-        let template = self.template_of(task);
-        let variables = &self.variables[template.env as usize..(template.env + template.env_count) as usize];
+        let settings = self.settings_of(task);
+        let variables = &self.variables[settings.env as usize..(settings.env + settings.env_count) as usize];
         let value = |pieces| self.render(task, pieces, Quoting::Plain);
         variables
             .iter()
@@ -72,9 +72,9 @@ impl Workflow {
 
     /// Writes what a task does for [`Workflow::definition_hash`].
     pub(super) fn describe_action(&self, task: TaskId, text: &mut String) {
-        let template = self.template_of(task);
-        text.push(char::from(b'0' + template.action as u8));
-        let quoting = if template.action == RUN { Quoting::Shell } else { Quoting::Plain };
+        let (template, action) = (self.template_of(task), self.settings_of(task).action);
+        text.push(char::from(b'0' + action as u8));
+        let quoting = if action == RUN { Quoting::Shell } else { Quoting::Plain };
         for word in self.command(template).split_inclusive(|piece| piece.is_word_end()) {
             text.push('\0');
             text.push_str(&self.render(task, word, quoting));

@@ -31,6 +31,7 @@ impl Workflow {
         out.array(&[self.name]);
         out.strings(&self.strings);
         out.array(&self.templates);
+        out.array(&self.settings);
         out.array(&self.columns);
         out.array(&self.values);
         out.array(&self.pieces);
@@ -65,6 +66,7 @@ impl Workflow {
             name: *from.array::<u32>()?.first().ok_or(BadFile::Damaged)?,
             strings: from.strings()?,
             templates: from.array()?,
+            settings: from.array()?,
             columns: from.array()?,
             values: from.array()?,
             pieces: from.array()?,

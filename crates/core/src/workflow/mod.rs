@@ -88,25 +88,33 @@ pub struct Resources {
     pub cpus_milli: u64,
 }
 
-/// The text that one or many tasks share.
+/// What a task was written as: the text that one or many tasks share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 struct Template {
-    timeout_ns: u64,
     name: u32,
-    kind: u32,
-    class: u32,
+    settings: u32,
     first_task: u32,
     rows: u32,
     columns: u32,
     column_count: u32,
-    action: u32,
     command: u32,
     command_pieces: u32,
+}
+
+/// What templates often have in common, kept once: a file may list a million tasks that differ only in names.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+struct Settings {
+    timeout_ns: u64,
+    action: u32,
+    kind: u32,
+    class: u32,
     env: u32,
     env_count: u32,
     retries: u32,
     priority: i32,
+    padding: u32,
 }
 
 /// One name of a `foreach`: row r has the value number `r / stride % length`.
@@ -136,6 +144,7 @@ pub struct Workflow {
     name: u32,
     strings: Strings,
     templates: Vec<Template>,
+    settings: Vec<Settings>,
     columns: Vec<Column>,
     /// Numbers of strings: the values of list columns.
     values: Vec<u32>,
@@ -242,7 +251,7 @@ impl Workflow {
 
     /// The kind of a task.
     pub fn kind(&self, task: TaskId) -> KindId {
-        KindId(self.template_of(task).kind)
+        KindId(self.settings_of(task).kind)
     }
 
     /// How many kinds there are.
@@ -257,7 +266,7 @@ impl Workflow {
 
     /// The resource class of a task.
     pub fn class(&self, task: TaskId) -> ClassId {
-        ClassId(self.template_of(task).class)
+        ClassId(self.settings_of(task).class)
     }
 
     /// What each class asks for.
@@ -267,18 +276,18 @@ impl Workflow {
 
     /// How often a task may be tried again after it failed.
     pub fn retries(&self, task: TaskId) -> u32 {
-        self.template_of(task).retries
+        self.settings_of(task).retries
     }
 
     /// How long one attempt at a task may take.
     pub fn timeout(&self, task: TaskId) -> Option<Duration> {
-        let timeout_ns = self.template_of(task).timeout_ns;
+        let timeout_ns = self.settings_of(task).timeout_ns;
         (timeout_ns > 0).then(|| Duration::from_nanos(timeout_ns))
     }
 
     /// How much more a task matters than others; they run in that order.
     pub fn priority(&self, task: TaskId) -> i32 {
-        self.template_of(task).priority
+        self.settings_of(task).priority
     }
 
     /// The name of a task: its template's, then `:` and its values if it has any.
@@ -323,6 +332,10 @@ impl Workflow {
 
     fn template_of(&self, task: TaskId) -> &Template {
         &self.templates[self.task_template[task.index()] as usize]
+    }
+
+    fn settings_of(&self, task: TaskId) -> &Settings {
+        &self.settings[self.template_of(task).settings as usize]
     }
 
     fn write_value(&self, task: TaskId, column: u32, out: &mut String) {

@@ -191,3 +191,26 @@ fn hostile_nesting_is_refused() {
     }
     assert!(parse(&bomb).is_err());
 }
+
+#[test]
+fn a_listed_task_takes_at_most_a_hundred_bytes_beyond_its_own_strings() {
+    let count = 10_000;
+    let entries: Vec<String> = (0..count)
+        .map(|i| {
+            let before = if i % 10 == 0 { "common".to_owned() } else { format!("out/{}", i - 1) };
+            format!(
+                "\"task{i}\": {{\"exec\": [\"touch\", \"out/{i}\"], \"in\": [\"{before}\"], \"out\": [\"out/{i}\"]}}"
+            )
+        })
+        .collect();
+    let text = format!("{{\"tasks\": {{{}}}}}", entries.join(","));
+    let flow = Workflow::parse(&text, Format::Json, "x", &NoFiles).unwrap();
+    let strings = flow.strings.bytes.len() + flow.objects.bytes.len();
+    let beyond = (flow.to_bytes().len() - strings) as f64 / f64::from(count);
+    assert!(beyond <= 100.0, "{beyond} bytes");
+    let foreach = "tasks: { t: { foreach: { i: 1..10000 }, exec: [touch, 'out/{i}'], in: common, out: 'out/{i}' } }";
+    let flow = Workflow::parse(foreach, Format::Yaml, "x", &NoFiles).unwrap();
+    let strings = flow.strings.bytes.len() + flow.objects.bytes.len();
+    let beyond = (flow.to_bytes().len() - strings) as f64 / f64::from(count);
+    assert!(beyond <= 40.0, "{beyond} bytes");
+}

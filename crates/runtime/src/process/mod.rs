@@ -117,26 +117,25 @@ pub fn members(group: i32) -> impl Iterator<Item = Seen> {
     pids.filter_map(look_at).filter(move |seen| seen.group == group && !seen.is_zombie)
 }
 
-/// The signals by which somebody asks the engine to stop.
-pub(crate) const ENGINE_SIGNALS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+/// The signals by which somebody asks the engine to stop. `SIGQUIT` stays what it is: the way to end it at once.
+pub(crate) const ENGINE_SIGNALS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Keeps every signal from the calling thread and from threads it starts, and lets none be ignored.
+/// Keeps the signals that ask to stop from the calling thread and from threads it starts.
 ///
-/// Signals that ask to stop are then taken one by one with [`next_stop_signal`], not by handlers: a handler
-/// could run in a child that still shares the engine's memory. And what the engine ignores, its tasks would
-/// inherit; `SIGPIPE`, which Rust ignores, is blocked here instead, which has the same effect on the engine.
+/// They are taken one by one with [`next_stop_signal`], not by handlers: a handler could run in a child
+/// that still shares the engine's memory. And what the engine ignores, its tasks would inherit; `SIGPIPE`,
+/// which Rust ignores, is blocked here instead, which has the same effect on the engine.
 pub fn take_over_signals() {
-    // SAFETY: the set is a plain value that sigfillset initialises.
+    // SAFETY: the set is a plain value that sigemptyset initialises.
     unsafe {
-        let mut set = std::mem::zeroed::<libc::sigset_t>();
-        libc::sigfillset(&mut set);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &set, std::ptr::null_mut());
+        let mut set = stop_signals();
+        libc::sigaddset(&mut set, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
 }
 
-/// Waits until somebody asks the engine to stop.
-pub fn next_stop_signal() {
+fn stop_signals() -> libc::sigset_t {
     // SAFETY: the set is a plain value that sigemptyset initialises.
     unsafe {
         let mut set = std::mem::zeroed::<libc::sigset_t>();
@@ -144,9 +143,16 @@ pub fn next_stop_signal() {
         for signal in ENGINE_SIGNALS {
             libc::sigaddset(&mut set, signal);
         }
-        let mut signal = 0;
-        while libc::sigwait(&set, &mut signal) != 0 {}
+        set
     }
+}
+
+/// Waits until somebody asks the engine to stop.
+pub fn next_stop_signal() {
+    let set = stop_signals();
+    let mut signal = 0;
+    // SAFETY: sigwait reads a set and writes a number.
+    while unsafe { libc::sigwait(&set, &mut signal) } != 0 {}
 }
 
 #[cfg(test)]
