@@ -224,7 +224,7 @@ fn failure(error: RunError) -> Failure {
         RunError::Engine(EngineError::GaveUp(_) | EngineError::Journal(_) | EngineError::State(_)) => {
             Failure::internal(
                 error,
-                "free or repair the disk, then run the same command again: what was finished is kept",
+                "make room (disk, open files, processes), then run the same command again: what was finished is kept",
             )
         }
         RunError::Engine(EngineError::Stalled(_)) => Failure::internal(error, "run the same command again to go on"),

@@ -301,7 +301,11 @@ impl Shared {
             match thread {
                 Ok(thread) => core.threads.push(thread),
                 Err(error) => {
+                    *mailbox = Mailbox::NoThread;
                     core.trouble.get_or_insert(format!("cannot start a thread for slot {}: {error}", slot.0));
+                    let result = AttemptResult::not_started(job, slot, self.clock.now(), &error);
+                    core.events.push_back(Event::Finished { slot, end: result.end() });
+                    core.results[slot.index()] = Some(result);
                 }
             }
         } else {
@@ -311,14 +315,17 @@ impl Shared {
 
     /// The life of a slot's thread.
     fn run_slot(self: Arc<Self>, slot: SlotId) {
-        let mut runner = match SlotRunner::new(&self, slot) {
-            Ok(runner) => runner,
-            Err(error) => return self.give_up(format!("cannot prepare slot {}: {error}", slot.0)),
-        };
+        let mut runner = SlotRunner::new(&self, slot);
         let mut next = None;
         loop {
             let Some(job) = next.take().or_else(|| self.slots[slot.index()].wait()) else { return };
-            let result = runner.run(job);
+            let result = match &mut runner {
+                Ok(runner) => runner.run(job),
+                Err(error) => {
+                    self.give_up(format!("cannot prepare slot {}: {error}", slot.0));
+                    AttemptResult::not_started(job, slot, self.clock.now(), error)
+                }
+            };
             let mut core = self.lock();
             core.events.push_back(Event::Finished { slot, end: result.end() });
             core.results[slot.index()] = Some(result);
@@ -341,7 +348,9 @@ impl Shared {
 
     /// Passes on tasks that have become ready, unless a second look shows that they need not run.
     pub(crate) fn make_ready(&self, core: &mut Core, now: Time) {
-        while let Some(task) = core.ready.pop() {
+        let mut at = 0;
+        while let Some(&task) = core.ready.get(at) {
+            at += 1;
             if self.verdicts.get(task.index()) == Some(&Verdict::Maybe) && self.still_stands(task) {
                 core.trace.write(now, &Entry::UpToDate(task));
                 let bytes = self.flow.outputs(task).map(|object| self.objects.get(object).stamp.size).sum();
@@ -352,12 +361,12 @@ impl Shared {
                 core.events.push_back(Event::Ready(core.ledger.ready_task(&self.flow, task)));
             }
         }
+        core.ready.clear();
     }
 
     /// Makes the tasks ready that wait for nobody.
     pub(crate) fn submit(&self, core: &mut Core, now: Time) {
         core.ready = core.ledger.roots().collect();
-        core.ready.reverse();
         self.make_ready(core, now);
     }
 

@@ -64,6 +64,13 @@ impl AttemptResult {
         AttemptResult { attempt, inputs: InputsSeen::default(), made: Vec::new(), remark: None }
     }
 
+    /// An attempt that did not come to be.
+    pub fn not_started(job: Job, slot: SlotId, now: Time, error: &io::Error) -> Self {
+        let mut result = AttemptResult::without_process(job, slot, now);
+        result.attempt.outcome = Outcome::NotStarted(error.raw_os_error().unwrap_or(0));
+        result
+    }
+
     /// The end as the node understands it.
     pub fn end(&self) -> End {
         match self.attempt.outcome {

@@ -1,5 +1,7 @@
 //! The workflow as a whole: what is accepted, what it becomes, and every message for what is not.
 
+use proptest::prelude::*;
+
 use super::*;
 
 struct Files(Vec<&'static str>);
@@ -213,4 +215,47 @@ fn a_listed_task_takes_at_most_a_hundred_bytes_beyond_its_own_strings() {
     let strings = flow.strings.bytes.len() + flow.objects.bytes.len();
     let beyond = (flow.to_bytes().len() - strings) as f64 / f64::from(count);
     assert!(beyond <= 40.0, "{beyond} bytes");
+}
+
+/// A workflow that uses everything, to be cut and changed at random.
+const SEED: &str = r#"{"name": "x", "tasks": {"a": {"foreach": {"i": "1..3", "j": ["p", "q"]}, "run": "echo {i} {j.stem} > o/{i}{j}",
+    "out": ["o/{i}{j}"], "cpus": 1.5, "memory": "2GB", "retries": 3, "timeout": "5m", "priority": -2, "env": {"A": "{i}"}},
+    "b": {"exec": ["cat", "{{x}}"], "in": [{"all": "a"}, "p/a.jpg"], "after": ["c", "a:1,p"], "kind": "k"},
+    "c": {"sleep": "3ms"}, "d": {"noop": true, "out": "z"}}}"#;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever is done to the text, reading it ends with a workflow or a message, in either format.
+    #[test]
+    fn a_changed_text_never_breaks_the_reader(
+        cuts in proptest::collection::vec((any::<proptest::sample::Index>(), 0..12usize, "[\\PC\n\t{}\\[\\]:,\"'&*#0-9]{0,4}"), 1..4)
+    ) {
+        let mut text: Vec<char> = SEED.chars().collect();
+        for (at, length, insert) in cuts {
+            let at = at.index(text.len());
+            let end = (at + length).min(text.len());
+            text.splice(at..end, insert.chars());
+        }
+        let text: String = text.into_iter().collect();
+        for format in [Format::Yaml, Format::Json] {
+            if let Ok(flow) = Workflow::parse(&text, format, "x", &NoFiles) {
+                for task in flow.tasks() {
+                    flow.action(task);
+                    flow.definition_hash(task);
+                    let name = flow.name(task);
+                    prop_assert!(flow.find(&name).is_ok());
+                }
+                let bytes = flow.to_bytes();
+                prop_assert_eq!(Workflow::from_bytes(&bytes).unwrap().to_bytes(), bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_text_that_is_changed_is_itself_right() {
+    for format in [Format::Yaml, Format::Json] {
+        assert_eq!(Workflow::parse(SEED, format, "x", &NoFiles).unwrap().task_count(), 9);
+    }
 }
