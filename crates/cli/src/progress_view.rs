@@ -76,10 +76,11 @@ fn watch_lines(engine: &Engine, stopped: &Receiver<()>, logs: &str, quiet: bool)
     let mut next_line = LINE_INTERVAL;
     loop {
         let over = is_over(stopped, LOOK_INTERVAL);
-        for text in tell(engine.take_notices(), logs, &mut failures) {
-            if !quiet {
-                note!("{text}");
-            }
+        let mut notices = engine.take_notices();
+        // A failure is an error; that something is tried again is not.
+        notices.retain(|notice| !quiet || notice.retry_in.is_none());
+        for text in tell(notices, logs, &mut failures) {
+            note!("{text}");
         }
         if over {
             return failures;

@@ -181,7 +181,7 @@ impl Ledger {
     fn close(&mut self, flow: &Workflow, task: TaskId, bytes: u64, ready: &mut Vec<TaskId>) {
         for child in flow.children(task) {
             let effect = self.records[child.index()].apply(Change::ParentClosed { bytes });
-            if effect.expect("a task with an open parent is waiting, skipped or outside") == Effect::BecameReady {
+            if effect.expect("nothing runs before its parents are done") == Effect::BecameReady {
                 ready.push(child);
             }
         }

@@ -126,8 +126,9 @@ impl Record {
                 self.state = Ready;
                 return Ok(Effect::BecameReady);
             }
-            // A skipped task still hears of its other parents, and one outside the run of all of them.
-            (Skipped | Outside, Change::ParentClosed { .. }) => return Ok(Effect::None),
+            // A skipped task still hears of its other parents, one outside the run of all of them, and one that
+            // was up to date from the beginning of those it only comes after.
+            (Skipped | Outside | Done, Change::ParentClosed { .. }) => return Ok(Effect::None),
             (Ready, Change::Started { attempt }) if attempt > self.attempt => {
                 self.attempt = attempt;
                 Running

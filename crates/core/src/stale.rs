@@ -64,6 +64,8 @@ pub enum Memory {
     None,
     /// It was done, but was written differently then.
     Different,
+    /// It was done, but then begun again and not finished.
+    Unfinished,
     /// It was done as it is written now, with these inputs.
     Same(InputsSeen),
 }
@@ -117,6 +119,8 @@ pub enum Reason {
     Asked,
     /// A task before it runs again and may make something else.
     ParentRuns,
+    /// It was begun again and did not finish.
+    Unfinished,
 }
 
 impl Reason {
@@ -131,6 +135,7 @@ impl Reason {
             Reason::OutputNeeded => "an output is missing that another task needs",
             Reason::Asked => "you asked for it",
             Reason::ParentRuns => "a task before it runs, if that makes something new",
+            Reason::Unfinished => "its last attempt did not succeed",
         }
     }
 }
@@ -206,6 +211,7 @@ fn judge_one(
     let mut reason = match memory {
         Memory::None => Some(Reason::NeverDone),
         Memory::Different => Some(Reason::DefinitionChanged),
+        Memory::Unfinished => Some(Reason::Unfinished),
         Memory::Same(_) => None,
     };
     for object in flow.outputs(task) {
@@ -218,8 +224,10 @@ fn judge_one(
             reason = reason.or(Some(Reason::OutputChanged));
         }
     }
+    // What an older command made, or an attempt that did not finish, is Throng's own and known to be wrong.
     let adoptable = wish.adopt
         && parents_stand
+        && matches!(memory, Memory::None | Memory::Same(_))
         && flow.outputs(task).len() > 0
         && flow.outputs(task).all(|object| known(object).found.is_present());
     match (reason, memory) {
@@ -269,12 +277,22 @@ fn spread(flow: &Workflow, verdicts: &mut [Verdict], wanted: &[bool], known: &im
             }
         }
         for child in flow.children(task) {
-            if wanted[child.index()] && stands(verdicts[child.index()]) {
+            let stands = wanted[child.index()] && stands(verdicts[child.index()]);
+            if stands && reads_from(flow, child, task) {
                 verdicts[child.index()] = Verdict::Maybe;
                 unsettled.push(child);
             }
         }
     }
+}
+
+/// Whether a task reads something of another, and does not only come after it. Too many inputs to look
+/// through count as a yes, which costs no more than a second look.
+fn reads_from(flow: &Workflow, child: TaskId, parent: TaskId) -> bool {
+    const LOOKED_THROUGH: usize = 1000;
+    let makes_nothing = flow.outputs(parent).len() == 0;
+    let inputs = flow.inputs(child);
+    !makes_nothing && (inputs.len() > LOOKED_THROUGH || { inputs }.any(|object| flow.producer(object) == Some(parent)))
 }
 
 /// The targets and everything they depend on.

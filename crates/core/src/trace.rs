@@ -7,7 +7,7 @@
 use thiserror::Error;
 
 use crate::ids::{ClassId, SlotId, TaskId};
-use crate::node::{Command, End, Event, ReadyTask};
+use crate::node::{Command, End, Event, KillReason, ReadyTask};
 use crate::stale::Reason;
 use crate::time::Time;
 
@@ -151,9 +151,14 @@ impl Writer {
                 self.number(slot.0.into());
                 8
             }
-            Entry::Command(Command::Kill { slot, hard }) => {
+            Entry::Command(Command::Kill { slot, hard, why }) => {
                 self.number(slot.0.into());
-                if hard { 10 } else { 9 }
+                match (why, hard) {
+                    (KillReason::Timeout, false) => 9,
+                    (KillReason::Timeout, true) => 10,
+                    (KillReason::Stop, false) => 18,
+                    (KillReason::Stop, true) => 19,
+                }
             }
             Entry::Command(Command::Complete { task, attempt }) => {
                 self.task(task);
@@ -297,7 +302,10 @@ impl<'a> Reader<'a> {
             6 => Entry::Event(Event::Wake),
             7 => Entry::Decide,
             8 => Entry::Command(Command::Start { task: self.task()?, attempt: self.tiny()?, slot: self.slot()? }),
-            9 | 10 => Entry::Command(Command::Kill { slot: self.slot()?, hard: tag == 10 }),
+            9 | 10 | 18 | 19 => {
+                let why = if tag < 18 { KillReason::Timeout } else { KillReason::Stop };
+                Entry::Command(Command::Kill { slot: self.slot()?, hard: matches!(tag, 10 | 19), why })
+            }
             11 => Entry::Command(Command::Complete { task: self.task()?, attempt: self.tiny()? }),
             12 => Entry::Command(Command::Fail { task: self.task()?, attempt: self.tiny()? }),
             13 => {
@@ -346,8 +354,17 @@ impl<'a> Reader<'a> {
 
     fn reason(&mut self) -> Result<Reason, Stop> {
         use Reason::*;
-        const REASONS: [Reason; 8] =
-            [NeverDone, DefinitionChanged, InputChanged, OutputChanged, OutputMissing, OutputNeeded, Asked, ParentRuns];
+        const REASONS: [Reason; 9] = [
+            NeverDone,
+            DefinitionChanged,
+            InputChanged,
+            OutputChanged,
+            OutputMissing,
+            OutputNeeded,
+            Asked,
+            ParentRuns,
+            Unfinished,
+        ];
         REASONS.get(self.byte()? as usize).copied().ok_or(Stop::Damaged)
     }
 
@@ -449,6 +466,8 @@ mod tests {
             Entry::Attempt(attempt),
             Entry::Event(Event::Finished { slot: SlotId(1), end: End::Killed }),
             Entry::Command(interrupt),
+            Entry::Command(Command::Kill { slot: SlotId(2), hard: true, why: KillReason::Timeout }),
+            Entry::Command(Command::Kill { slot: SlotId(2), hard: false, why: KillReason::Stop }),
             Entry::Pending(TaskId(u32::MAX - 1), Reason::ParentRuns),
             Entry::UpToDate(TaskId(0)),
         ]

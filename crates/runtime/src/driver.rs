@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use thiserror::Error;
 use throng_core::ids::ObjectId;
 use throng_core::ledger::Ledger;
 use throng_core::node::{Event, Node};
-use throng_core::stale::{Reason, Verdict, inputs_seen};
+use throng_core::stale::{Made, Memory, Reason, Verdict, inputs_seen};
 use throng_core::time::Time;
-use throng_core::trace::Entry;
+use throng_core::trace::{self, Entry};
 use throng_core::workflow::Workflow;
 
 use crate::clock::Clock;
@@ -22,12 +22,12 @@ use crate::host;
 use crate::log::PackedLog;
 use crate::node_loop::{Core, Shared, Slot};
 use crate::objects::Objects;
-use crate::process::SlotTable;
+use crate::process::{Orphans, SlotTable};
 use crate::progress::{Notice, Progress, kinds};
 use crate::run::Verify;
 use crate::slot::BaseEnvironment;
 use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
-use crate::store::journal::Syncer;
+use crate::store::journal::{Pending, Syncer};
 use crate::store::{Journal, JournalError, Recorded};
 
 /// What has happened is written out at least this often, so that a killed engine has forgotten no more.
@@ -126,37 +126,41 @@ pub struct Driver {
 impl Driver {
     /// Puts an engine together.
     pub fn new(parts: Parts) -> Result<Driver, EngineError> {
-        let Parts { flow, directory, state, clock, verdicts, objects, .. } = parts;
-        let scratch_directory = state.scratch();
+        let scratch_directory = parts.state.scratch();
         std::fs::create_dir_all(&scratch_directory).map_err(io_error("make", &scratch_directory))?;
+        let directory = parts.directory.clone();
         let log = PackedLog::create(&directory.log()).map_err(io_error("make", &directory.log()))?;
         let trace = File::create_new(directory.trace()).map_err(io_error("make", &directory.trace()))?;
         let null = File::open("/dev/null").map_err(io_error("open", Path::new("/dev/null")))?;
         host::allow_many_files();
         let slots = parts.slots as usize;
-        let table = SlotTable::create(&state.slots(), slots).map_err(io_error("make", &state.slots()))?;
-        let mut core = Core::new(parts.node, parts.ledger, slots, kinds(&flow, &verdicts));
-        note_verdicts(&mut core, &flow, clock.now(), &verdicts, &objects);
+        let table_path = parts.state.slots();
+        let table = SlotTable::create(&table_path, slots).map_err(io_error("make", &table_path))?;
+        let kinds = kinds(&parts.flow, &parts.verdicts);
+        let (first_entries, first_records) = note_verdicts(&parts);
+        let mut core = Core::new(parts.node, parts.ledger, slots, kinds);
+        core.trace = first_entries;
+        core.journal = first_records;
         let shared = Arc::new(Shared {
-            flow,
-            clock,
+            flow: parts.flow,
+            clock: parts.clock,
             workplace: parts.workplace,
-            objects,
+            objects: parts.objects,
             recorded: parts.recorded,
-            verdicts,
+            verdicts: parts.verdicts,
             verify: parts.verify,
             log,
             scratch_directory,
             table,
             environment: BaseEnvironment::new(&parts.mark),
             null,
+            orphans: Orphans::adopt(),
             boot: host::boot_id(),
             own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             core: Mutex::new(core),
             main_wake: Condvar::new(),
             stops_asked: AtomicU32::new(0),
-            is_stopping: AtomicBool::new(false),
         });
         Ok(Driver {
             shared,
@@ -274,6 +278,7 @@ impl Driver {
         if core.trouble.is_some() && !core.node.is_stopping() {
             core.events.push_back(Event::Stop);
         }
+        self.shared.orphans.reap();
         self.shared.wake_sleepers(core, now);
         if core.node.next_wake().is_some_and(|time| time <= now) {
             core.events.push_back(Event::Wake);
@@ -311,22 +316,37 @@ impl Driver {
 }
 
 /// Puts into the trace why each task is part of the run, and into the journal what is taken over.
-fn note_verdicts(core: &mut Core, flow: &Workflow, now: Time, verdicts: &[Verdict], objects: &Objects) {
+fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
+    let (mut entries, mut records) = (trace::Writer::new(), Pending::default());
+    let Parts { flow, objects, verdicts, recorded, .. } = parts;
+    let now = parts.clock.now();
+    let is_by_content = parts.verify == Verify::Content;
+    let known = |task| {
+        let get = |object: ObjectId| objects.get(object);
+        let inputs = inputs_seen(flow.inputs(task).map(get).map(|made| (made.version, made.content)));
+        (inputs, flow.outputs(task).map(get).collect::<Vec<Made>>())
+    };
     for (task, verdict) in flow.tasks().zip(verdicts) {
         match verdict {
             Verdict::Outside => {}
-            Verdict::UpToDate => core.trace.write(now, &Entry::UpToDate(task)),
-            Verdict::Maybe => core.trace.write(now, &Entry::Pending(task, Reason::ParentRuns)),
-            Verdict::Run(reason) => core.trace.write(now, &Entry::Pending(task, *reason)),
+            Verdict::UpToDate => {
+                entries.write(now, &Entry::UpToDate(task));
+                // Contents that have been read now need not be doubted next time.
+                let (inputs, made) = known(task);
+                if is_by_content && recorded.memory(task) != Memory::Same(inputs) {
+                    records.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &made);
+                }
+            }
+            Verdict::Maybe => entries.write(now, &Entry::Pending(task, Reason::ParentRuns)),
+            Verdict::Run(reason) => entries.write(now, &Entry::Pending(task, *reason)),
             Verdict::Adopted => {
-                core.trace.write(now, &Entry::UpToDate(task));
-                let get = |object: ObjectId| objects.get(object);
-                let inputs = inputs_seen(flow.inputs(task).map(get).map(|made| (made.version, made.content)));
-                let made: Vec<_> = flow.outputs(task).map(get).collect();
-                core.journal.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &made);
+                entries.write(now, &Entry::UpToDate(task));
+                let (inputs, made) = known(task);
+                records.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &made);
             }
         }
     }
+    (entries, records)
 }
 
 /// The thread that makes the journal durable, so that nobody else waits for the disk.

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use throng_core::fingerprint::Stamp;
 use throng_core::workflow::path as flow_path;
@@ -48,6 +48,13 @@ impl Workplace {
     /// Whether anything lies at a path, be it a link that leads nowhere.
     fn is_occupied(&self, path: &str) -> bool {
         rustix::fs::statat(&self.directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Whether a path, relative to this directory, is a file that can be executed.
+    pub fn is_program(&self, path: &str) -> bool {
+        rustix::fs::statat(&self.directory, path, AtFlags::empty()).is_ok_and(|stat| {
+            FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_mode & 0o111 != 0
+        })
     }
 
     /// Makes the directory that a file will lie in.

@@ -15,15 +15,15 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use throng_core::ids::{SlotId, TaskId};
 use throng_core::ledger::Ledger;
-use throng_core::node::{Command, End, Event, Node};
+use throng_core::node::{Command, End, Event, KillReason, Node};
 use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
 use throng_core::time::Time;
-use throng_core::trace::{self, Entry, Outcome};
+use throng_core::trace::{self, Entry};
 use throng_core::workflow::{Action, Workflow};
 
 use crate::clock::Clock;
@@ -31,12 +31,12 @@ use crate::driver::WRITE_INTERVAL;
 use crate::files::Workplace;
 use crate::log::PackedLog;
 use crate::objects::Objects;
-use crate::process::SlotTable;
+use crate::process::{Orphans, SlotTable};
 use crate::progress::{KindProgress, Notice, Progress};
 use crate::run::Verify;
-use crate::slot::{AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
+use crate::slot::{self, AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
 use crate::store::Recorded;
-use crate::store::journal::Pending;
+use crate::store::journal::{Pending, UNFINISHED};
 
 /// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth.
 const EVENTS_AT_A_TIME: usize = 4096;
@@ -60,6 +60,7 @@ pub struct Shared {
     pub(crate) environment: BaseEnvironment,
     /// What tasks read: nothing.
     pub(crate) null: File,
+    pub(crate) orphans: Orphans,
     pub(crate) boot: u64,
     /// The most memory that the engine has held, looked at now and then.
     pub(crate) own_peak_bytes: AtomicU64,
@@ -68,7 +69,6 @@ pub struct Shared {
     pub(crate) main_wake: Condvar,
     /// How often somebody asked to stop.
     pub(crate) stops_asked: AtomicU32,
-    pub(crate) is_stopping: AtomicBool,
 }
 
 /// How the threads reach a slot.
@@ -156,10 +156,6 @@ impl Shared {
         &self.slots[slot.index()].target
     }
 
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.is_stopping.load(Ordering::Relaxed)
-    }
-
     /// Stops the run because its state cannot be kept.
     pub(crate) fn give_up(&self, why: String) {
         self.lock().trouble.get_or_insert(why);
@@ -243,7 +239,6 @@ impl Shared {
         }
         core.trace.write(now, &Entry::Event(event));
         core.node.handle(now, event, &mut core.commands);
-        self.is_stopping.store(core.node.is_stopping(), Ordering::Relaxed);
         for at in 0..core.commands.len() {
             let command = core.commands[at];
             core.trace.write(now, &Entry::Command(command));
@@ -256,7 +251,7 @@ impl Shared {
                         self.notice(core, result, Some(retry_at.since(now)));
                     }
                 }
-                Command::Kill { slot, hard } => self.kill(core, now, slot, hard),
+                Command::Kill { slot, hard, why } => self.kill(core, now, slot, hard, why),
                 Command::Start { .. } => unreachable!("tasks are only started by deciding"),
             }
         }
@@ -346,6 +341,16 @@ impl Shared {
         self.make_ready(core, now);
     }
 
+    /// Takes back that a task is done, because it is about to be done again. What it made is remembered, so
+    /// that equal bytes are still recognised if the engine does not live to see them.
+    pub(crate) fn note_unfinished(&self, task: TaskId, old_contents: &[u64]) {
+        let made: Vec<Made> = (self.flow.outputs(task).zip(old_contents))
+            .map(|(object, content)| Made { content: *content, ..self.recorded.made(object).unwrap_or_default() })
+            .collect();
+        let key = self.flow.name_key(task);
+        self.lock().journal.add(task.0, key, UNFINISHED, InputsSeen::default(), &made);
+    }
+
     /// Passes on tasks that have become ready, unless a second look shows that they need not run.
     pub(crate) fn make_ready(&self, core: &mut Core, now: Time) {
         let mut at = 0;
@@ -411,18 +416,17 @@ impl Shared {
         });
     }
 
-    fn kill(&self, core: &mut Core, now: Time, slot: SlotId, hard: bool) {
+    fn kill(&self, core: &mut Core, now: Time, slot: SlotId, hard: bool, why: KillReason) {
         match core.sleeping[slot.index()].take() {
             Some(until) => {
                 core.sleepers.remove(&(until, slot));
                 let job = core.running[slot.index()].expect("a sleeper is running");
-                let outcome = if core.node.is_stopping() { Outcome::Cancelled } else { Outcome::TimedOut };
                 let mut result = AttemptResult::without_process(job, slot, now);
-                result.attempt.outcome = outcome;
+                result.attempt.outcome = slot::outcome_of_kill(why);
                 core.results[slot.index()] = Some(result);
                 core.events.push_back(Event::Finished { slot, end: End::Killed });
             }
-            None => self.target(slot).kill(hard),
+            None => self.target(slot).kill(hard, why),
         }
     }
 

@@ -1,6 +1,6 @@
 //! One run of a workflow on this machine, from what is recorded to how it ended.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -111,7 +111,13 @@ impl Outlook {
         place::by_name(&options.place)?;
         order::by_name(&options.order, &Workflow::default())?;
         let state = StateDirectory::new(&options.state);
-        let recorded = if options.fresh { Recorded::default() } else { Recorded::read(&state.journal(), &flow)? };
+        let mut recorded = match Recorded::read(&state.journal(), &flow) {
+            Err(JournalError::Version { .. }) if options.fresh => Recorded::default(),
+            other => other?,
+        };
+        if options.fresh {
+            recorded.forget();
+        }
         let place =
             Workplace::open(&options.directory, PathBuf::new()).map_err(io_error("open", &options.directory))?;
         let known = look(&flow, &recorded, &place, &options);
@@ -167,21 +173,21 @@ impl Outlook {
     /// Takes the lock, ends what an earlier engine left running, looks around, and sets everything up.
     pub fn begin(flow: Arc<Workflow>, options: Options) -> Result<Run, RunError> {
         let state = StateDirectory::new(&options.state);
-        let mark = run_mark(&state);
         // Where nothing is yet, nothing is made before it is certain that the run can begin; otherwise the
         // lock comes first, because what another engine is still writing cannot be judged.
         let (lock, outlook) = if state.path().exists() {
             let lock = state.lock()?;
-            leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
+            clear_up(&state, &flow, &options.directory)?;
             (lock, Outlook::new(flow, options)?)
         } else {
             let outlook = Outlook::new(flow, options)?;
             (state.lock()?, outlook)
         };
-        outlook.set_up(state, lock, mark)
+        outlook.set_up(state, lock)
     }
 
-    fn set_up(self, state: StateDirectory, lock: Lock, mark: String) -> Result<Run, RunError> {
+    fn set_up(self, state: StateDirectory, lock: Lock) -> Result<Run, RunError> {
+        let mark = run_mark(&state);
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
         let setup = self.node_setup();
@@ -239,7 +245,11 @@ impl Outlook {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(io_error("set aside", &path)(error).into());
                 }
-                _ => return Ok(Journal::open(&path, 0)?),
+                _ => {
+                    let mut journal = Journal::open(&path, 0)?;
+                    journal.write(&self.recorded.foreign_frames())?;
+                    return Ok(journal);
+                }
             }
         }
         if !self.recorded.is_worth_compacting() {
@@ -357,10 +367,33 @@ fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Optio
 /// What readers may rely on of an object when the run begins.
 fn current(known: &Known) -> Made {
     match known.made {
-        Some(made) if known.is_as_made() => Made { stamp: known.found, ..made },
+        Some(made) if known.is_as_made() => {
+            let content = if known.found_content != 0 { known.found_content } else { made.content };
+            Made { stamp: known.found, content, ..made }
+        }
         Some(made) if !known.found.is_present() => made,
         _ => Made { stamp: known.found, version: known.found.version(), content: known.found_content },
     }
+}
+
+/// Ends what an engine that was killed has left running, and sets aside what those tasks had begun to make.
+fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result<(), RunError> {
+    let mark = run_mark(state);
+    let unfinished = leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
+    if unfinished.is_empty() {
+        return Ok(());
+    }
+    let run = state.runs()?.last().copied().unwrap_or(0);
+    let place = Workplace::open(directory, state.aside(run)).map_err(io_error("open", directory))?;
+    for task in flow.tasks().filter(|task| unfinished.contains(&flow.name_key(*task))) {
+        for object in flow.outputs(task) {
+            let name = flow.object_name(object);
+            place.set_aside(name).map_err(io_error("set aside", &directory.join(name)))?;
+        }
+    }
+    // Once seen to, it must not be seen to again.
+    std::fs::remove_file(state.slots()).map_err(io_error("delete", &state.slots()))?;
+    Ok(())
 }
 
 /// By what processes of tasks of a state directory can be told.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::{ObjectId, SlotId, TaskId};
-use throng_core::node::End;
+use throng_core::node::{End, KillReason};
 use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen};
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
@@ -96,6 +96,15 @@ struct TargetState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
     hard: bool,
+    why: KillReason,
+}
+
+/// How an attempt has ended that was told to.
+pub fn outcome_of_kill(why: KillReason) -> Outcome {
+    match why {
+        KillReason::Timeout => Outcome::TimedOut,
+        KillReason::Stop => Outcome::Cancelled,
+    }
 }
 
 impl Target {
@@ -104,16 +113,16 @@ impl Target {
     }
 
     /// Asks or forces what runs here to end; what has not started yet will not get far.
-    pub fn kill(&self, hard: bool) {
+    pub fn kill(&self, hard: bool, why: KillReason) {
         let mut state = self.lock();
-        state.told = Some(Told { hard });
+        state.told = Some(Told { hard, why });
         if let Some(group) = state.group {
             signal_group(group, signal_for(hard));
         }
     }
 
-    fn is_told(&self) -> bool {
-        self.lock().told.is_some()
+    fn told(&self) -> Option<Told> {
+        self.lock().told
     }
 
     /// Begins a new attempt.
@@ -191,9 +200,7 @@ impl Trouble {
 impl<'a> SlotRunner<'a> {
     /// Prepares a slot.
     pub fn new(shared: &'a Shared, slot: SlotId) -> io::Result<Self> {
-        let path = shared.scratch_directory.join(slot.0.to_string());
-        let scratch = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-        scratch.set_len(0)?;
+        let scratch = open_scratch(shared, slot)?;
         Ok(SlotRunner { shared, slot, scratch, launcher: Launcher::default(), programs: HashMap::new() })
     }
 
@@ -207,12 +214,17 @@ impl<'a> SlotRunner<'a> {
         if result.attempt.outcome != Outcome::Done {
             self.set_outputs_aside(job.task, &mut result);
         }
+        // Only now: whoever finds this cell filled has to see to the outputs as well.
+        self.shared.table.cell(self.slot.index()).clear();
         result
     }
 
     fn try_run(&mut self, job: Job, result: &mut AttemptResult) -> Result<(), Trouble> {
         let shared = self.shared;
         let old_contents = self.stage(job.task, result)?;
+        if shared.recorded.memory(job.task) != Memory::None {
+            shared.note_unfinished(job.task, &old_contents);
+        }
         result.attempt.staged = shared.clock.now();
         result.attempt.started = result.attempt.staged;
         match shared.flow.action(job.task) {
@@ -275,11 +287,14 @@ impl<'a> SlotRunner<'a> {
         let name = shared.flow.object_name(object);
         let found = shared.workplace.stamp(name).unwrap_or(Stamp::ABSENT);
         let recorded = shared.recorded.made(object);
-        let mut content = recorded.map_or(0, |made| made.content);
+        // A first attempt may have deleted it already: what was known of it then is still known.
+        let known = shared.objects.get(object);
+        let mut content = if recorded.is_some_and(|made| made.version == known.version) { known.content } else { 0 };
         if found.is_present() && recorded.is_some_and(|made| made.stamp == found) {
             let is_comparable = matches!(shared.recorded.memory(task), Memory::Same(_) | Memory::Different);
             if content == 0 && is_comparable && shared.flow.children(task).len() > 0 {
                 content = shared.workplace.content(name);
+                shared.objects.set(object, Made { content, ..known });
             }
             shared.workplace.remove(name).map_err(|error| Trouble::files("replace", name, &error))?;
         } else {
@@ -292,8 +307,8 @@ impl<'a> SlotRunner<'a> {
     fn sleep(&self, job: Job, length: Duration) -> Result<(), Trouble> {
         let end = self.shared.clock.now() + length;
         loop {
-            if self.shared.target(self.slot).is_told() {
-                return Err(self.ended_by_us(job));
+            if let Some(told) = self.shared.target(self.slot).told() {
+                return Err(self.ended_by_us(job, told));
             }
             let left = end.since(self.shared.clock.now());
             if left.is_zero() {
@@ -305,8 +320,8 @@ impl<'a> SlotRunner<'a> {
 
     fn run_process(&mut self, job: Job, words: &[String], result: &mut AttemptResult) -> Result<(), Trouble> {
         let target = self.shared.target(self.slot);
-        if target.is_told() {
-            return Err(self.ended_by_us(job));
+        if let Some(told) = target.told() {
+            return Err(self.ended_by_us(job, told));
         }
         let pid = self.launch(job, words).map_err(|error| Trouble {
             outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
@@ -337,12 +352,16 @@ impl<'a> SlotRunner<'a> {
             state.told
         };
         let (exit, usage) = process::reap(pid, self.shared.own_peak_bytes.load(Ordering::Relaxed)).map_err(broken)?;
-        self.shared.table.cell(self.slot.index()).clear();
         result.attempt.ended = self.shared.clock.now();
         result.attempt.usage = usage;
         self.keep_output(result)?;
-        if told.is_some() {
-            return Err(self.ended_by_us(job));
+        if self.shared.orphans.are_there() {
+            // One of them may go on printing, and must not do so in the next task's name.
+            self.scratch = open_scratch(self.shared, self.slot)
+                .map_err(|error| Trouble::files("renew", "the scratch file", &error))?;
+        }
+        if let Some(told) = told {
+            return Err(self.ended_by_us(job, told));
         }
         match exit {
             Exit::Code(0) => Ok(()),
@@ -352,11 +371,11 @@ impl<'a> SlotRunner<'a> {
     }
 
     fn is_being_told_kindly(&self) -> bool {
-        self.shared.target(self.slot).lock().told == Some(Told { hard: false })
+        self.shared.target(self.slot).told().is_some_and(|told| !told.hard)
     }
 
-    fn ended_by_us(&self, job: Job) -> Trouble {
-        let outcome = if self.shared.is_stopping() { Outcome::Cancelled } else { Outcome::TimedOut };
+    fn ended_by_us(&self, job: Job, told: Told) -> Trouble {
+        let outcome = outcome_of_kill(told.why);
         let remark = match (outcome, self.shared.flow.timeout(job.task)) {
             (Outcome::TimedOut, Some(timeout)) => format!("it took longer than its `timeout` of {timeout:?}"),
             _ => String::new(),
@@ -422,11 +441,7 @@ impl<'a> SlotRunner<'a> {
         }
         for directory in path.split(':') {
             let candidate = format!("{}/{name}", if directory.is_empty() { "." } else { directory });
-            let is_program = std::fs::metadata(&candidate).is_ok_and(|found| {
-                use std::os::unix::fs::PermissionsExt;
-                found.is_file() && found.permissions().mode() & 0o111 != 0
-            });
-            if is_program {
+            if self.shared.workplace.is_program(&candidate) {
                 let found = CString::new(candidate)?;
                 self.programs.insert(key, found.clone());
                 return Ok(found);
@@ -500,6 +515,16 @@ impl<'a> SlotRunner<'a> {
         }
         result.made.clear();
     }
+}
+
+/// Makes a slot's scratch file anew; whoever still has the one before keeps that.
+fn open_scratch(shared: &Shared, slot: SlotId) -> io::Result<File> {
+    let path = shared.scratch_directory.join(slot.0.to_string());
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().read(true).append(true).create_new(true).open(path)
 }
 
 /// A variable of a task's environment, borrowed where all tasks have the same.

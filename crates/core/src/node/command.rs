@@ -3,6 +3,15 @@
 use crate::ids::{SlotId, TaskId};
 use crate::time::Time;
 
+/// Why a running attempt has to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KillReason {
+    /// It takes longer than it may.
+    Timeout,
+    /// Somebody wants the run to stop.
+    Stop,
+}
+
 /// Something to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -21,6 +30,8 @@ pub enum Command {
         slot: SlotId,
         /// Not asking, but forcing.
         hard: bool,
+        /// Why.
+        why: KillReason,
     },
     /// Record that a task is done, and make ready what waited for it alone.
     Complete {

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use command::Command;
+pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
 
 use crate::ids::{SlotId, TaskId};
@@ -59,17 +59,10 @@ pub struct Policies {
     pub pack: Box<dyn Pack>,
 }
 
-/// Why a running attempt has been told to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Killed {
-    ForTime,
-    ForStop,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Running {
     ready: ReadyTask,
-    killed: Option<Killed>,
+    killed: Option<KillReason>,
     alarm: Option<Time>,
 }
 
@@ -190,7 +183,7 @@ impl Node {
         let ReadyTask { task, attempt, .. } = ready;
         match end {
             End::Done => out.push(Command::Complete { task, attempt }),
-            End::Killed if killed == Some(Killed::ForStop) => {
+            End::Killed if killed == Some(KillReason::Stop) => {
                 out.push(Command::Interrupt { task, attempt, retry_at: None });
             }
             End::Failed | End::Killed if u32::from(attempt) <= self.flow.retries(task) => {
@@ -212,7 +205,7 @@ impl Node {
         let hard = self.stopping >= Stopping::Kindly;
         self.stopping = if hard { Stopping::AtOnce } else { Stopping::Kindly };
         for slot in (0..self.limits.slots).map(SlotId) {
-            self.kill(now, slot, Killed::ForStop, hard, out);
+            self.kill(now, slot, KillReason::Stop, hard, out);
         }
     }
 
@@ -222,7 +215,7 @@ impl Node {
             let running = self.slots[slot.index()].as_mut().expect("an alarm is cleared when its slot is");
             running.alarm = None;
             let hard = running.killed.is_some();
-            self.kill(now, slot, Killed::ForTime, hard, out);
+            self.kill(now, slot, KillReason::Timeout, hard, out);
         }
         while let Some(entry) = self.retries.first_entry().filter(|entry| entry.key().0 <= now) {
             let ready = entry.remove();
@@ -230,7 +223,7 @@ impl Node {
         }
     }
 
-    fn kill(&mut self, now: Time, slot: SlotId, why: Killed, hard: bool, out: &mut Vec<Command>) {
+    fn kill(&mut self, now: Time, slot: SlotId, why: KillReason, hard: bool, out: &mut Vec<Command>) {
         let Some(running) = &mut self.slots[slot.index()] else { return };
         if let Some(alarm) = running.alarm.take() {
             self.alarms.remove(&(alarm, slot));
@@ -240,8 +233,8 @@ impl Node {
             running.alarm = Some(force_at);
             self.alarms.insert((force_at, slot));
         }
-        running.killed.get_or_insert(why);
-        out.push(Command::Kill { slot, hard });
+        let why = *running.killed.get_or_insert(why);
+        out.push(Command::Kill { slot, hard, why });
     }
 }
 

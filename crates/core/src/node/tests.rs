@@ -77,8 +77,9 @@ fn a_task_over_its_time_is_asked_and_then_forced() {
     let (flow, mut node) = node_for("tasks: { t: { run: x, timeout: 10s } }", 1, "fifo");
     step(&mut node, 0, &[ready(&flow, 0)]);
     assert_eq!(node.next_wake(), Some(Time(10_000_000_000)));
-    assert_eq!(step(&mut node, 10, &[Event::Wake]), [Command::Kill { slot: SlotId(0), hard: false }]);
-    assert_eq!(step(&mut node, 15, &[Event::Wake]), [Command::Kill { slot: SlotId(0), hard: true }]);
+    let kill = |hard| Command::Kill { slot: SlotId(0), hard, why: KillReason::Timeout };
+    assert_eq!(step(&mut node, 10, &[Event::Wake]), [kill(false)]);
+    assert_eq!(step(&mut node, 15, &[Event::Wake]), [kill(true)]);
     let killed = Event::Finished { slot: SlotId(0), end: End::Killed };
     assert_eq!(step(&mut node, 16, &[killed]), [Command::Fail { task: TaskId(0), attempt: 1 }]);
     assert_eq!(node.next_wake(), None);
@@ -89,7 +90,7 @@ fn stopping_starts_nothing_asks_first_and_forces_the_second_time() {
     let (flow, mut node) = node_for("tasks: { t: { foreach: { i: 1..3 }, run: 'x {i}', retries: 5 } }", 2, "fifo");
     let events: Vec<Event> = (0..3).map(|task| ready(&flow, task)).collect();
     step(&mut node, 0, &events);
-    let kill = |slot, hard| Command::Kill { slot: SlotId(slot), hard };
+    let kill = |slot, hard| Command::Kill { slot: SlotId(slot), hard, why: KillReason::Stop };
     assert_eq!(step(&mut node, 1, &[Event::Stop]), [kill(0, false), kill(1, false)]);
     let killed = |slot| Event::Finished { slot: SlotId(slot), end: End::Killed };
     let interrupt = |task| Command::Interrupt { task: TaskId(task), attempt: 1, retry_at: None };
@@ -105,7 +106,8 @@ fn a_grace_time_that_ends_while_stopping_forces() {
     step(&mut node, 0, &[ready(&flow, 0)]);
     step(&mut node, 1, &[Event::Stop]);
     assert_eq!(node.next_wake(), Some(Time(6_000_000_000)));
-    assert_eq!(step(&mut node, 6, &[Event::Wake]), [Command::Kill { slot: SlotId(0), hard: true }]);
+    let kill = Command::Kill { slot: SlotId(0), hard: true, why: KillReason::Stop };
+    assert_eq!(step(&mut node, 6, &[Event::Wake]), [kill]);
 }
 
 #[test]

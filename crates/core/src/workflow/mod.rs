@@ -27,6 +27,7 @@ mod pattern;
 mod problem;
 pub mod quantity;
 mod select;
+mod shell;
 mod spec;
 mod strings;
 mod value;

@@ -5,6 +5,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::path;
+use super::shell;
 use super::strings::{Interner, Strings};
 
 /// One piece of a pattern: literal text, a value of the task, or the end of a word of a command.
@@ -112,7 +113,7 @@ fn named(inside: &str, columns: &[String]) -> Result<Piece, (String, String)> {
 pub(crate) enum Quoting {
     /// As they are.
     Plain,
-    /// So that a shell reads each as one word.
+    /// So that a shell takes them as data.
     Shell,
 }
 
@@ -125,9 +126,17 @@ pub(crate) fn render(
     out: &mut String,
 ) {
     let mut whole = String::new();
+    let mut shell = shell::Surroundings::default();
     for piece in pieces {
         match piece.form {
-            LITERAL => out.push_str(strings.get(piece.value)),
+            LITERAL => {
+                let text = strings.get(piece.value);
+                // Only where a value follows does it matter what the text before it means.
+                if quoting == Quoting::Shell && pieces.len() > 1 {
+                    shell.follow(text);
+                }
+                out.push_str(text);
+            }
             WORD_END => {}
             form => {
                 whole.clear();
@@ -141,33 +150,11 @@ pub(crate) fn render(
                 };
                 match quoting {
                     Quoting::Plain => out.push_str(part),
-                    Quoting::Shell => quote(part, out),
+                    Quoting::Shell => shell.write(part, out),
                 }
             }
         }
     }
-}
-
-/// Writes text so that a POSIX shell reads it as one word.
-fn quote(text: &str, out: &mut String) {
-    let safe = |letter: char| {
-        letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ',' | ':' | '+' | '@' | '%')
-    };
-    if !text.is_empty() && text.chars().all(safe) {
-        out.push_str(text);
-        return;
-    }
-    out.push('\'');
-    for part in text.split_inclusive('\'') {
-        match part.strip_suffix('\'') {
-            Some(before) => {
-                out.push_str(before);
-                out.push_str("'\\''");
-            }
-            None => out.push_str(part),
-        }
-    }
-    out.push('\'');
 }
 
 #[cfg(test)]

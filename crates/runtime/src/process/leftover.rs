@@ -4,6 +4,7 @@
 //! moment noted, or, if the leader is gone, members of its group must carry the name of this state
 //! directory in their environment. Numbers of processes are used again within seconds on a busy machine.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,15 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the kernel may take to end what was forced.
 const FORCED_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Ends every process noted in a table by an engine that is gone; returns how many groups there were.
+/// Ends every process noted in a table by an engine that is gone; returns what their tasks are known by,
+/// whether a process was left or not: none of these tasks has come to its end.
 ///
 /// `mark` is the value of [`RUN_VARIABLE`] in all tasks of this state directory.
-pub fn end_leftovers(table: &Path, mark: &str) -> Result<usize, i32> {
-    let groups: Vec<i32> = table::read(table, host::boot_id())
-        .into_iter()
-        .filter(|noted| is_ours(noted, mark))
-        .map(|noted| noted.pid)
-        .collect();
+pub fn end_leftovers(table: &Path, mark: &str) -> Result<BTreeSet<u64>, i32> {
+    let boot = host::boot_id();
+    let noted = table::read(table);
+    let groups: Vec<i32> =
+        (noted.iter()).filter(|noted| noted.boot == boot && is_ours(noted, mark)).map(|noted| noted.pid).collect();
     for (signal, patience) in [(libc::SIGTERM, PATIENCE), (libc::SIGKILL, FORCED_PATIENCE)] {
         let alive: Vec<i32> = groups.iter().copied().filter(|group| super::group_is_alive(*group)).collect();
         for group in &alive {
@@ -42,7 +43,7 @@ pub fn end_leftovers(table: &Path, mark: &str) -> Result<usize, i32> {
     }
     match groups.iter().find(|group| super::group_is_alive(**group)) {
         Some(stubborn) => Err(*stubborn),
-        None => Ok(groups.len()),
+        None => Ok(noted.iter().map(|noted| noted.key).collect()),
     }
 }
 

@@ -2,11 +2,13 @@
 //! accounted for by the kernel, and found again if the engine dies.
 
 pub mod leftover;
+mod orphans;
 mod spawn;
 mod table;
 
 use std::io;
 
+pub use orphans::Orphans;
 pub use spawn::{Launch, Launcher};
 pub use table::{SlotCell, SlotTable};
 use throng_core::trace::Usage;

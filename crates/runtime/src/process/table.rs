@@ -107,16 +107,22 @@ pub struct Noted {
     pub started_ns: u64,
     /// What its task is known by.
     pub key: u64,
+    /// Since which start of the machine.
+    pub boot: u64,
 }
 
-/// What an engine that is gone had noted as running since the machine was last started.
-pub fn read(path: &Path, boot: u64) -> Vec<Noted> {
+/// What an engine that is gone had noted as running.
+pub fn read(path: &Path) -> Vec<Noted> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let number = |cell: &[u8], at: usize| u64::from_le_bytes(cell[at..at + 8].try_into().expect("eight bytes"));
     bytes
         .chunks_exact(size_of::<SlotCell>())
-        .filter(|cell| number(cell, 24) == boot)
-        .map(|cell| Noted { pid: number(cell, 0) as u32 as i32, started_ns: number(cell, 8), key: number(cell, 16) })
+        .map(|cell| Noted {
+            pid: number(cell, 0) as u32 as i32,
+            started_ns: number(cell, 8),
+            key: number(cell, 16),
+            boot: number(cell, 24),
+        })
         .filter(|noted| noted.pid > 1)
         .collect()
 }

@@ -46,6 +46,9 @@ pub enum JournalError {
     },
 }
 
+/// In place of a definition: the task was done once, but is being done again.
+pub const UNFINISHED: u64 = 0;
+
 /// What a task did when it was last done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done<'a> {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use throng_core::ids::{ObjectId, TaskId};
-use throng_core::stale::{Made, Memory};
+use throng_core::stale::{InputsSeen, Made, Memory};
 use throng_core::workflow::Workflow;
 
-use super::journal::{self, Done, Found, JournalError, Pending};
+use super::journal::{self, Done, Found, JournalError, Pending, UNFINISHED};
 
 /// The last record of every task, in arrays.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Recorded {
 struct ForeignRecord {
     task: u32,
     definition: u64,
-    inputs: throng_core::stale::InputsSeen,
+    inputs: InputsSeen,
     outputs: Vec<Made>,
 }
 
@@ -45,6 +45,12 @@ impl Recorded {
         recorded.live = recorded.foreign.len() as u64
             + recorded.memory.iter().filter(|memory| **memory != Memory::None).count() as u64;
         Ok(recorded)
+    }
+
+    /// Forgets the tasks of this workflow, but not those of others that share the journal.
+    pub fn forget(&mut self) {
+        self.memory = Vec::new();
+        self.made = Vec::new();
     }
 
     /// Whether no task of this workflow is on record.
@@ -73,11 +79,15 @@ impl Recorded {
         let mut pending = Pending::default();
         let mut outputs = Vec::new();
         for task in flow.tasks() {
-            // A task that is written differently now has to run anyway.
-            let Memory::Same(inputs) = self.memory(task) else { continue };
+            let (definition, inputs) = match self.memory(task) {
+                Memory::None => continue,
+                Memory::Same(inputs) => (flow.definition_hash(task), inputs),
+                // Has to run in any case; what it made is still known to be Throng's.
+                Memory::Different | Memory::Unfinished => (UNFINISHED, InputsSeen::default()),
+            };
             outputs.clear();
             outputs.extend(flow.outputs(task).map(|object| self.made(object).unwrap_or_default()));
-            pending.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &outputs);
+            pending.add(task.0, flow.name_key(task), definition, inputs, &outputs);
         }
         self.add_foreign(&mut pending);
         pending.take()
@@ -118,8 +128,11 @@ impl Reading<'_> {
             self.recorded.memory = vec![Memory::None; self.flow.task_count()];
             self.recorded.made = vec![None; self.flow.object_count()];
         }
-        let same = done.definition == self.flow.definition_hash(task);
-        self.recorded.memory[task.index()] = if same { Memory::Same(done.inputs) } else { Memory::Different };
+        self.recorded.memory[task.index()] = match done.definition {
+            UNFINISHED => Memory::Unfinished,
+            definition if definition == self.flow.definition_hash(task) => Memory::Same(done.inputs),
+            _ => Memory::Different,
+        };
         let made = done.outputs.iter().map(Some).chain(std::iter::repeat(None));
         for (object, made) in self.flow.outputs(task).zip(made) {
             // What a differently written task made is not what this one makes, but Throng did make it.
@@ -142,7 +155,6 @@ impl Reading<'_> {
 mod tests {
     use super::*;
     use crate::store::Journal;
-    use throng_core::stale::InputsSeen;
     use throng_core::workflow::{Format, NoFiles};
 
     fn flow(text: &str) -> Workflow {
