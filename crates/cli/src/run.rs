@@ -161,7 +161,9 @@ fn execute(run: Run, arguments: &Arguments, state: &Path) -> Result<Code, Failur
         print_json(&Report { run: number, end: &end });
     }
     if !arguments.quiet {
-        summarize(number, &end, &failures, &arguments.flow.display().to_string(), &log_command(number, state));
+        let place = arguments.state.as_ref().map_or(String::new(), |state| format!(" --state {}", state.display()));
+        let again = format!("throng run {}{place}", arguments.flow.display());
+        summarize(number, &end, &failures, &again, &log_command(number, state));
     }
     Ok(match end.state.as_str() {
         "interrupted" => Code::Interrupted,
@@ -244,13 +246,14 @@ fn warn_of_damage(run: &Run, state: &Path) {
 
 /// The command that shows what a task of this run printed, but for its name.
 fn log_command(run: u64, state: &Path) -> String {
+    // Without the flag, the state is looked for here.
     let is_here =
         std::path::absolute(".throng").is_ok_and(|default| std::path::absolute(state).is_ok_and(|own| own == default));
     let place = if is_here { String::new() } else { format!(" --state {}", state.display()) };
     format!("throng logs{place} {run}")
 }
 
-fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, flow: &str, logs: &str) {
+fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, again: &str, logs: &str) {
     let mut parts = vec![format!("{} done", end.done)];
     for (number, what) in [(end.up_to_date, "up to date"), (end.failed, "failed"), (end.skipped, "skipped")] {
         if number > 0 {
@@ -268,10 +271,10 @@ fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, flow: &
         let more = end.failed - failures.names.len() as u64;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         note!("failed: {}{more}", failures.names.join(", "));
-        note!("  = help: see `{logs} {}`; correct it, then `throng run {flow}` goes on", failures.names[0]);
+        note!("  = help: see `{logs} {}`; correct it, then `{again}` goes on", failures.names[0]);
     }
     if end.state == "interrupted" {
-        note!("interrupted: `throng run {flow}` goes on where it was");
+        note!("interrupted: `{again}` goes on where it was");
     }
 }
 

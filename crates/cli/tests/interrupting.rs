@@ -284,6 +284,17 @@ fn half_an_output_of_a_killed_engine_is_not_adopted() {
 }
 
 #[test]
+fn half_an_output_of_a_killed_engine_is_not_adopted_after_another_workflow_has_run() {
+    let sandbox = Sandbox::with_flow(WAITING);
+    kill(start(&sandbox, &[]));
+    sandbox.write("go", "");
+    sandbox.write("other.yaml", "tasks: { other: { run: touch other, out: other } }");
+    sandbox.throng(&["run", "other.yaml"]).expect_code(0);
+    sandbox.run(&["--adopt"]).expect_code(0);
+    assert_eq!(sandbox.read("copy"), "whole\n");
+}
+
+#[test]
 fn what_a_killed_run_did_can_still_be_looked_at() {
     let sandbox = Sandbox::with_flow(&WAITING.replace("echo early >> ran", "echo I am early; echo early >> ran"));
     let engine = start(&sandbox, &[]);

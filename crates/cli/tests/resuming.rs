@@ -366,6 +366,19 @@ fn rerun_runs_a_task_that_is_up_to_date() {
 }
 
 #[test]
+fn a_task_that_only_comes_after_one_that_runs_again_stays_up_to_date() {
+    let sandbox = Sandbox::with_flow(
+        "tasks:
+           prepare: { run: echo prepared >> ran }
+           result: { run: echo new > result, out: result, after: prepare }
+           reader: { run: cp result copy, in: result, out: copy, after: prepare }",
+    );
+    expect(&sandbox, &[], 3, 0);
+    expect(&sandbox, &["--rerun", "prepare"], 1, 2);
+    expect(&sandbox, &["--rerun", "prepare", "--rerun", "reader"], 2, 1);
+}
+
+#[test]
 fn rerun_of_a_name_runs_all_its_tasks_and_of_one_only_that() {
     let sandbox = Sandbox::with_flow("tasks: { t: { foreach: { i: 1..4 }, run: 'echo {i} >> ran{i}' } }");
     expect(&sandbox, &[], 4, 0);
@@ -565,4 +578,41 @@ fn clean_where_nothing_has_run_makes_nothing() {
     sandbox.write("source", "");
     sandbox.throng(&["clean", "flow.yaml"]).expect_code(0);
     assert!(!sandbox.exists(".throng"));
+}
+
+#[test]
+fn an_interrupted_fresh_run_goes_on_as_one() {
+    let sandbox = Sandbox::with_flow(
+        "tasks:
+           first: { run: 'echo first > first; test -e go', out: first }
+           second: { run: cp first second, in: first, out: second }",
+    );
+    sandbox.write("go", "");
+    expect(&sandbox, &[], 2, 0);
+    std::fs::remove_file(sandbox.file("go")).unwrap();
+    sandbox.run(&["--fresh"]).expect_code(1);
+    sandbox.write("go", "");
+    expect(&sandbox, &[], 2, 0);
+    assert!(!sandbox.exists(".throng/aside/2/second"), "what Throng made is not kept as if it were somebody else's");
+}
+
+#[test]
+fn fresh_with_a_target_forgets_only_what_the_target_needs() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: touch a, out: a }, b: { run: touch b, out: b } }");
+    expect(&sandbox, &[], 2, 0);
+    expect(&sandbox, &["a", "--fresh"], 1, 0);
+    expect(&sandbox, &[], 0, 2);
+}
+
+#[test]
+fn the_largest_input_counts_whether_it_is_made_here_or_not() {
+    let sandbox = Sandbox::with_flow(
+        "tasks:
+           t: { foreach: { f: [f10, f9000, f500] }, run: 'echo {f} >> order', in: '{f}' }",
+    );
+    for size in [10, 9000, 500] {
+        sandbox.write(&format!("f{size}"), &"x".repeat(size));
+    }
+    sandbox.run(&["--width", "1", "--order", "largest"]).expect_code(0);
+    assert_eq!(sandbox.read("order"), "f9000\nf500\nf10\n");
 }

@@ -2,7 +2,7 @@
 //!
 //! Nobody polls waiting tasks: the completion that closes a task's last open parent returns it as ready.
 
-use crate::ids::TaskId;
+use crate::ids::{ObjectId, TaskId};
 use crate::node::ReadyTask;
 use crate::record::{Change, Effect, Record, Refused, State};
 use crate::workflow::Workflow;
@@ -48,8 +48,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the ledger of a run.
-    pub fn new(flow: &Workflow, standing: impl Fn(TaskId) -> Standing) -> Self {
+    /// Opens the ledger of a run; `sizes` tells of objects that are there already how large they are, if that is wanted.
+    pub fn new(
+        flow: &Workflow,
+        standing: impl Fn(TaskId) -> Standing,
+        sizes: Option<&dyn Fn(ObjectId) -> u64>,
+    ) -> Self {
         let mut tally = Tally::default();
         let mut records: Vec<Record> = flow
             .tasks()
@@ -74,6 +78,14 @@ impl Ledger {
                         closed.expect("a waiting task hears of its parents");
                     }
                 }
+            }
+        }
+        if let Some(size) = sizes {
+            for task in flow.tasks().filter(|task| standing(*task) == Standing::Pending) {
+                let is_there = |object: &ObjectId| {
+                    flow.producer(*object).is_none_or(|parent| standing(parent) == Standing::UpToDate)
+                };
+                records[task.index()].input_bytes = flow.inputs(task).filter(is_there).map(size).sum();
             }
         }
         Ledger { records, tally }

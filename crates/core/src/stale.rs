@@ -64,7 +64,7 @@ pub enum Memory {
     None,
     /// It was done, but was written differently then.
     Different,
-    /// It was done, but then begun again and not finished.
+    /// It was done, but has to be done again: it was begun anew and not finished, or somebody wanted it so.
     Unfinished,
     /// It was done as it is written now, with these inputs.
     Same(InputsSeen),
@@ -119,7 +119,7 @@ pub enum Reason {
     Asked,
     /// A task before it runs again and may make something else.
     ParentRuns,
-    /// It was begun again and did not finish.
+    /// It was to be done again and was not finished.
     Unfinished,
 }
 
@@ -135,7 +135,7 @@ impl Reason {
             Reason::OutputNeeded => "an output is missing that another task needs",
             Reason::Asked => "you asked for it",
             Reason::ParentRuns => "a task before it runs, if that makes something new",
-            Reason::Unfinished => "its last attempt did not succeed",
+            Reason::Unfinished => "it was to be done again and is not done yet",
         }
     }
 }
@@ -174,7 +174,7 @@ pub fn judge(
     known: impl Fn(ObjectId) -> Known,
 ) -> Vec<Verdict> {
     let sorted = flow.topological();
-    let wanted = wanted(flow, &wish.targets, &sorted);
+    let wanted = wanted(flow, &wish.targets);
     let has_reader = has_reader(flow, &wanted, &wish.targets);
     let mut verdicts = vec![Verdict::Outside; flow.task_count()];
     let mut forced = vec![false; flow.task_count()];
@@ -295,11 +295,12 @@ fn reads_from(flow: &Workflow, child: TaskId, parent: TaskId) -> bool {
     !makes_nothing && (inputs.len() > LOOKED_THROUGH || { inputs }.any(|object| flow.producer(object) == Some(parent)))
 }
 
-/// The targets and everything they depend on.
-fn wanted(flow: &Workflow, targets: &[TaskId], sorted: &[TaskId]) -> Vec<bool> {
+/// Which tasks are wanted: the targets and everything they depend on, or all if there are no targets.
+pub fn wanted(flow: &Workflow, targets: &[TaskId]) -> Vec<bool> {
     if targets.is_empty() {
         return vec![true; flow.task_count()];
     }
+    let sorted = flow.topological();
     let mut wanted = vec![false; flow.task_count()];
     for task in targets {
         wanted[task.index()] = true;

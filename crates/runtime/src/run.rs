@@ -11,7 +11,7 @@ use throng_core::ledger::{Ledger, Standing};
 use throng_core::node::{Limits, Node, Policies};
 use throng_core::pack::{Capacity, Pack};
 use throng_core::policy::{BadPolicy, Policy};
-use throng_core::stale::{self, Known, Made, Reason, Verdict, Wish};
+use throng_core::stale::{self, InputsSeen, Known, Made, Reason, Verdict, Wish};
 use throng_core::workflow::{Resources, Workflow};
 use throng_core::{order, pack, place};
 
@@ -21,7 +21,8 @@ use crate::files::Workplace;
 use crate::objects::Objects;
 use crate::process::leftover;
 use crate::state::{About, Lock, NodeSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error};
-use crate::store::{Journal, JournalError, Recorded, journal};
+use crate::store::journal::{self, Pending, UNFINISHED};
+use crate::store::{Journal, JournalError, Recorded};
 
 /// By what files are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +117,8 @@ impl Outlook {
             other => other?,
         };
         if options.fresh {
-            recorded.forget();
+            let wanted = stale::wanted(&flow, &options.wish.targets);
+            recorded.forget(|task| wanted[task.index()]);
         }
         let place =
             Workplace::open(&options.directory, PathBuf::new()).map_err(io_error("open", &options.directory))?;
@@ -212,11 +214,13 @@ impl Outlook {
             objects.set(ObjectId::at(number), current(known));
         }
         drop(known);
-        let ledger = Ledger::new(&flow, |task| match verdicts.get(task.index()) {
+        let standing = |task: TaskId| match verdicts.get(task.index()) {
             Some(Verdict::Outside) => Standing::Outside,
             Some(Verdict::UpToDate | Verdict::Adopted) => Standing::UpToDate,
             Some(Verdict::Maybe | Verdict::Run(_)) | None => Standing::Pending,
-        });
+        };
+        let sizes = |object: ObjectId| objects.get(object).stamp.size;
+        let ledger = Ledger::new(&flow, standing, order::uses_sizes(&options.order).then_some(&sizes));
         let driver = Driver::new(Parts {
             flow,
             node,
@@ -240,17 +244,16 @@ impl Outlook {
         let path = state.journal();
         let kept = |name: &str| path.with_file_name(format!("journal.{name}"));
         if self.options.fresh {
-            // Kept until the next time: whoever asked for this by mistake can still go back.
-            match std::fs::rename(&path, kept("before-fresh")) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(io_error("set aside", &path)(error).into());
-                }
-                _ => {
-                    let mut journal = Journal::open(&path, 0)?;
-                    journal.write(&self.recorded.foreign_frames())?;
-                    return Ok(journal);
-                }
+            // What is there but could not be read is another version's, or none.
+            let is_foreign =
+                self.recorded.found.whole_bytes == 0 && std::fs::metadata(&path).is_ok_and(|found| found.len() > 0);
+            if is_foreign {
+                std::fs::rename(&path, kept("before-fresh")).map_err(io_error("set aside", &path))?;
             }
+            let mut journal = Journal::open(&path, self.recorded.found.whole_bytes)?;
+            // Now, so that the next run goes on with this one if it does not come to its end.
+            journal.write(&self.recorded.unfinished_frames(&self.flow))?;
+            return Ok(journal);
         }
         if !self.recorded.is_worth_compacting() {
             return Ok(Journal::open(&path, self.recorded.found.whole_bytes)?);
@@ -335,7 +338,7 @@ impl Run {
 
 /// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted.
 fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Options) -> Vec<Known> {
-    if recorded.is_empty() && !options.wish.adopt {
+    if recorded.is_empty() && !options.wish.adopt && !order::uses_sizes(&options.order) {
         return Vec::new();
     }
     let content = options.verify == Verify::Content;
@@ -385,11 +388,22 @@ fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result
     }
     let run = state.runs()?.last().copied().unwrap_or(0);
     let place = Workplace::open(directory, state.aside(run)).map_err(io_error("open", directory))?;
-    for task in flow.tasks().filter(|task| unfinished.contains(&flow.name_key(*task))) {
+    let (mut own, mut foreign) = (Vec::new(), unfinished);
+    own.extend(flow.tasks().filter(|task| foreign.remove(&flow.name_key(*task))));
+    for task in own {
         for object in flow.outputs(task) {
             let name = flow.object_name(object);
             place.set_aside(name).map_err(io_error("set aside", &directory.join(name)))?;
         }
+    }
+    // Tasks of another workflow that uses this directory: its next run has to know.
+    if !foreign.is_empty() {
+        let mut pending = Pending::default();
+        for key in foreign {
+            pending.add(u32::MAX, key, UNFINISHED, InputsSeen::default(), &[]);
+        }
+        let found = journal::read(&state.journal(), |_| ())?;
+        Journal::open(&state.journal(), found.whole_bytes)?.write(&pending.take())?;
     }
     // Once seen to, it must not be seen to again.
     std::fs::remove_file(state.slots()).map_err(io_error("delete", &state.slots()))?;

@@ -147,7 +147,7 @@ proptest! {
         draws in proptest::collection::vec((any::<proptest::sample::Index>(), 0..10u8), 400),
     ) {
         let (flow, mut node) = node_for(&text, slots, order);
-        let mut ledger = Ledger::new(&flow, |_| Standing::Pending);
+        let mut ledger = Ledger::new(&flow, |_| Standing::Pending, None);
         let mut done = vec![0; flow.task_count()];
         let mut running: Vec<(SlotId, TaskId, u16)> = Vec::new();
         let mut draws = draws.into_iter().cycle();

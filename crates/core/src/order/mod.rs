@@ -48,6 +48,11 @@ pub fn by_name(policy: &Policy, flow: &Workflow) -> Result<Box<dyn Order>, BadPo
     }
 }
 
+/// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.
+pub fn uses_sizes(policy: &Policy) -> bool {
+    policy.name == "largest"
+}
+
 /// What a line compares: the task's priority, then the order's own preference, then the time of arrival.
 type Key = (i32, u64, u64);
 

@@ -33,9 +33,11 @@ impl Orphans {
     pub fn reap(&self) {
         let mut bytes = [0; 4096];
         let Some(length) = self.list.as_ref().and_then(|list| list.read_at(&mut bytes, 0).ok()) else { return };
-        let pids = std::str::from_utf8(&bytes[..length]).unwrap_or("").split_whitespace();
+        // The last number is whole only if there is a space after it.
+        let whole = bytes[..length].iter().rposition(|byte| *byte == b' ').unwrap_or(0);
+        let pids = std::str::from_utf8(&bytes[..whole]).unwrap_or("").split_whitespace();
         for pid in pids.filter_map(|pid| pid.parse::<i32>().ok()) {
-            // SAFETY: waitpid writes nothing here. A number cut off at the end of the buffer is not our child.
+            // SAFETY: waitpid writes nothing here.
             unsafe {
                 libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG);
             }

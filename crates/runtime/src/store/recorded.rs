@@ -47,10 +47,23 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Forgets the tasks of this workflow, but not those of others that share the journal.
-    pub fn forget(&mut self) {
-        self.memory = Vec::new();
-        self.made = Vec::new();
+    /// Makes tasks count as not done. That Throng made their files is still known.
+    pub fn forget(&mut self, is_forgotten: impl Fn(TaskId) -> bool) {
+        for (number, memory) in self.memory.iter_mut().enumerate() {
+            if *memory != Memory::None && is_forgotten(TaskId::at(number)) {
+                *memory = Memory::Unfinished;
+            }
+        }
+    }
+
+    /// Frames that say of every task that has to be done again that it has.
+    pub fn unfinished_frames(&self, flow: &Workflow) -> Vec<u8> {
+        let mut pending = Pending::default();
+        for task in flow.tasks().filter(|task| self.memory(*task) == Memory::Unfinished) {
+            let outputs: Vec<Made> = flow.outputs(task).map(|object| self.made(object).unwrap_or_default()).collect();
+            pending.add(task.0, flow.name_key(task), UNFINISHED, InputsSeen::default(), &outputs);
+        }
+        pending.take()
     }
 
     /// Whether no task of this workflow is on record.
