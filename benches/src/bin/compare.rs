@@ -3,6 +3,7 @@
 //! The machine is noisy, so what is compared is measured in pairs, one right after the other, and the
 //! median of the ratios counts.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -37,6 +38,7 @@ struct Bench {
     directory: tempfile::TempDir,
     pairs: usize,
     only: String,
+    directories: Cell<u64>,
 }
 
 fn main() -> Result<ExitCode> {
@@ -48,6 +50,7 @@ fn main() -> Result<ExitCode> {
         directory: tempfile::tempdir()?,
         pairs: options.pairs,
         only: options.only,
+        directories: Cell::new(0),
     };
     println!("| what | median | all |\n|---|---|---|");
     bench.processes(options.peers)?;
@@ -79,9 +82,7 @@ impl Bench {
         let chains = workflows::chains(self.path(), 500, 10, workflows::Step::True)?;
         self.ratio("500 pipelines of 10 /bin/true ÷ bare loop", 5_000, &["/bin/true"], |bench| bench.throng(&chains))?;
         let chains = workflows::chains(self.path(), 500, 10, workflows::Step::Touch)?;
-        self.ratio("500 pipelines of 10 touch ÷ bare loop", 5_000, &["touch", "bare/{}"], |bench| {
-            bench.throng(&chains)
-        })
+        self.ratio("500 pipelines of 10 touch ÷ bare loop", 5_000, &["touch", "{}"], |bench| bench.throng(&chains))
     }
 
     /// The median over pairs of a bare loop's seconds divided by somebody else's.
@@ -184,26 +185,45 @@ impl Bench {
         command
     }
 
+    /// A new directory for one run. Nothing is deleted before the end: on ext4, making files is slower for
+    /// minutes after many have been deleted.
+    fn fresh_directory(&self) -> Result<PathBuf> {
+        let number = self.directories.get();
+        self.directories.set(number + 1);
+        let directory = self.path().join(format!("run-{number}"));
+        std::fs::create_dir(&directory)?;
+        Ok(directory)
+    }
+
+    /// Puts a workflow into a new directory.
+    fn placed(&self, flow: &Path) -> Result<PathBuf> {
+        let directory = self.fresh_directory()?;
+        let placed = directory.join(flow.file_name().ok_or("a workflow has a name")?);
+        std::fs::hard_link(flow, &placed)?;
+        let common = self.path().join("common.txt");
+        if common.exists() {
+            std::fs::hard_link(common, directory.join("common.txt"))?;
+        }
+        Ok(placed)
+    }
+
     /// Seconds of a whole `throng run` that has everything to do: start, run, durable end.
     fn throng(&self, flow: &Path) -> Result<f64> {
-        let _ = std::fs::remove_dir_all(self.path().join("out"));
-        let _ = std::fs::remove_dir_all(self.path().join(".throng"));
-        seconds(&mut self.command(flow), self.path())
+        let placed = self.placed(flow)?;
+        seconds(&mut self.command(&placed), self.path())
     }
 
     fn bare(&self, count: u64, command: &[&str]) -> Result<f64> {
-        let _ = std::fs::remove_dir_all(self.path().join("bare"));
-        std::fs::create_dir(self.path().join("bare"))?;
+        let directory = self.fresh_directory()?;
         let mut bare = Command::new(&self.bare);
         bare.args(["--method", "posix_spawn", "--threads", "2", "--count", &count.to_string(), "--"]).args(command);
-        seconds(&mut bare, self.path())
+        seconds(&mut bare, &directory)
     }
 
     /// Seconds from the start of the command to the start of its first process, and the most memory it held.
     fn first_start(&self, flow: &Path) -> Result<(f64, f64)> {
-        let _ = std::fs::remove_dir_all(self.path().join("out"));
-        let _ = std::fs::remove_dir_all(self.path().join(".throng"));
-        sample::until_first_child(self.command(flow).current_dir(self.path()), Duration::from_secs(60))
+        let placed = self.placed(flow)?;
+        sample::until_first_child(self.command(&placed).current_dir(self.path()), Duration::from_secs(60))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use throng_core::stale::Memory;
 use throng_runtime::files::Workplace;
-use throng_runtime::state::{StateDirectory, write_whole};
+use throng_runtime::state::{StateDirectory, StateError, write_whole};
 use throng_runtime::store::{Recorded, journal};
 
 use crate::exit::{Code, Failure};
@@ -35,20 +35,26 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
-    let loaded = load(&arguments.flow)?;
+    let loaded = load(&arguments.flow, arguments.state.as_deref())?;
     let path = arguments.state.clone().unwrap_or_else(|| loaded.directory.join(".throng"));
     let state = StateDirectory::new(&path);
     if !path.exists() {
         tell!("nothing to delete: there is no {}", path.display());
         return Ok(Code::Done);
     }
-    let _lock = state.lock().map_err(|error| trouble(error, "wait until the run that uses it has ended"))?;
+    let _lock = state.lock().map_err(|error| match error {
+        StateError::Locked { .. } => trouble(error, "wait until the run that uses it has ended"),
+        _ => trouble(error, "make it writable"),
+    })?;
+    state
+        .check_home(&loaded.directory)
+        .map_err(|error| trouble(error, "give the state of this directory with --state"))?;
     if arguments.runs {
         return clean_runs(&state, arguments.dry_run);
     }
     let flow = &loaded.flow;
     let recorded = Recorded::read(&state.journal(), flow).map_err(|error| trouble(error, "repair or delete it"))?;
-    let place = Workplace::open(&loaded.directory, PathBuf::new())
+    let place = Workplace::open(&loaded.directory, PathBuf::new(), PathBuf::new())
         .map_err(|error| trouble(format!("cannot open {}: {error}", loaded.directory.display()), "make it readable"))?;
     let (mut deleted, mut kept) = (0, 0);
     for task in flow.tasks().filter(|task| recorded.memory(*task) != Memory::None) {
@@ -58,8 +64,15 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
             if !found.is_present() {
                 continue;
             }
-            if recorded.made(object).is_none_or(|made| made.stamp != found) {
-                tell!("kept {name}: it has changed since Throng made it");
+            let reason = match recorded.made(object) {
+                Some(made) if made.is_adopted => Some("it was taken over, not made by Throng"),
+                Some(made) if made.stamp != found => Some("it has changed since Throng made it"),
+                Some(_) if place.is_directory(name) => Some("it is a directory"),
+                Some(_) => None,
+                None => Some("Throng did not make it"),
+            };
+            if let Some(reason) = reason {
+                tell!("kept {name}: {reason}");
                 kept += 1;
                 continue;
             }

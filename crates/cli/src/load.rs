@@ -16,8 +16,8 @@ pub struct Loaded {
     pub directory: PathBuf,
 }
 
-/// Reads and checks a workflow.
-pub fn load(file: &Path) -> Result<Loaded, Failure> {
+/// Reads and checks a workflow whose state is kept at `state`, or beside it.
+pub fn load(file: &Path, state: Option<&Path>) -> Result<Loaded, Failure> {
     let bytes = std::fs::read(file).map_err(|error| {
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "give the path of a workflow file, such as flow.yaml",
@@ -36,14 +36,22 @@ pub fn load(file: &Path) -> Result<Loaded, Failure> {
             "save it as UTF-8",
         )
     })?;
+    // Some editors begin a file with this mark of UTF-8.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let format = if is_json { Format::Json } else { Format::Yaml };
     let absolute = std::path::absolute(file)
         .map_err(|error| Failure::bad_input(format!("cannot find {}: {error}", file.display()), "check the path"))?;
     let directory = absolute.parent().unwrap_or(Path::new("/")).to_owned();
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    match Workflow::parse(&text, format, &name, &Directory::new(&directory)) {
+    let state =
+        state.map_or_else(|| directory.join(".throng"), |state| std::path::absolute(state).unwrap_or(state.to_owned()));
+    let surroundings = Directory::new(&directory)
+        .reserve(&absolute, "the workflow's own file")
+        .reserve(&directory.join(".throng"), "where Throng keeps its state")
+        .reserve(&state, "where Throng keeps its state");
+    match Workflow::parse(text, format, &name, &surroundings) {
         Ok(flow) => Ok(Loaded { flow, directory }),
-        Err(problems) => Err(Failure::rendered(diagnostics::render(&problems, file, &text))),
+        Err(problems) => Err(Failure::rendered(diagnostics::render(&problems, file, text))),
     }
 }

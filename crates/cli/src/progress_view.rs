@@ -247,12 +247,13 @@ fn words_of(notice: &Notice, logs: &str) -> String {
     };
     let verb = if notice.retry_in.is_some() { "retry" } else { "failed" };
     let outcome = words::outcome(notice.outcome);
-    let mut text = format!("{verb}: {} ({outcome}{attempt}, {})", notice.task, words::seconds(notice.seconds));
+    let mut text =
+        format!("{verb}: {} ({outcome}{attempt}, {})", words::printable(&notice.task), words::seconds(notice.seconds));
     if let Some(remark) = &notice.remark {
         text += &format!("\n    {remark}");
     }
     for line in notice.tail.lines() {
-        text += &format!("\n    | {line}");
+        text += &format!("\n    | {}", words::printable(line));
     }
     match notice.retry_in {
         Some(wait) => text += &format!("\n    again in {}", words::duration(wait)),

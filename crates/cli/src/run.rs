@@ -15,6 +15,7 @@ use throng_runtime::clock::Clock;
 use throng_runtime::driver::{Engine, EngineError};
 use throng_runtime::run::{Options, Outlook, Run, RunError, Verify};
 use throng_runtime::state::{RunEnd, StateError};
+use throng_runtime::store::JournalError;
 use throng_runtime::{host, process};
 
 use crate::exit::{Code, Failure};
@@ -100,7 +101,7 @@ enum VerifyBy {
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let clock = Clock::start();
     let (order, pack) = (policy(&arguments.order)?, policy(&arguments.pack)?);
-    let loaded = load(&arguments.flow)?;
+    let loaded = load(&arguments.flow, arguments.state.as_deref())?;
     host::forget_peak();
     let flow = Arc::new(loaded.flow);
     let machine = host::resources();
@@ -139,7 +140,6 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         return Ok(Code::Done);
     }
     let state = options.state.clone();
-    process::take_over_signals();
     let run = Outlook::begin(flow, options).map_err(failure)?;
     warn_of_damage(&run, &state);
     execute(run, arguments, &state)
@@ -147,6 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 
 fn execute(run: Run, arguments: &Arguments, state: &Path) -> Result<Code, Failure> {
     let number = run.number();
+    process::take_over_signals();
     listen_for_signals(run.engine());
     let style = match (arguments.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
@@ -211,7 +212,16 @@ fn failure(error: RunError) -> Failure {
         RunError::State(StateError::Locked { .. }) => {
             Failure::bad_input(error, "wait for it, stop it, or use another directory with --state")
         }
-        RunError::State(_) | RunError::Journal(throng_runtime::store::JournalError::Io { .. }) => {
+        RunError::State(StateError::Elsewhere { .. }) => {
+            Failure::bad_input(error, "give each directory a state of its own with --state")
+        }
+        RunError::State(StateError::Io { error: cause, .. })
+        | RunError::Journal(JournalError::Io { error: cause, .. })
+            if cause.kind() == std::io::ErrorKind::StorageFull =>
+        {
+            Failure::internal(error, "make room on the disk, then run the same command again")
+        }
+        RunError::State(_) | RunError::Journal(JournalError::Io { .. }) => {
             Failure::bad_input(error, "make the directory writable, or keep the state elsewhere with --state")
         }
         RunError::Journal(_) => {
@@ -310,7 +320,8 @@ fn tell_outlook(flow: &Workflow, outlook: &Outlook, json: bool) {
         *number += 1;
         dry.total += 1;
         if let Some(why) = why.filter(|_| json || dry.tasks.len() < SHOWN) {
-            dry.tasks.push(DryTask { task: flow.name(task), why });
+            let name = flow.name(task);
+            dry.tasks.push(DryTask { task: if json { name } else { words::printable(&name) }, why });
         }
     }
     if json {

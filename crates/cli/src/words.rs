@@ -103,6 +103,11 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// Text of a task as it can be shown on a terminal: what would move the cursor or change colours is not obeyed.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
+}
+
 /// How long ago a moment was.
 pub fn ago(unix_ms: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;

@@ -290,7 +290,7 @@ fn an_output_edited_by_hand_is_made_again_and_the_edited_one_kept() {
     sandbox.write("side", "my own words\n");
     expect(&sandbox, &[], 1, 2);
     assert_eq!(sandbox.read("side"), "side\n");
-    assert_eq!(sandbox.read(".throng/aside/2/side"), "my own words\n");
+    assert_eq!(sandbox.read(".throng/kept/2/side"), "my own words\n");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn a_file_that_throng_did_not_make_is_kept_aside_before_its_task_runs() {
     sandbox.write("last", "precious\n");
     expect(&sandbox, &[], 3, 0);
     assert_eq!(sandbox.read("last"), "a\nb\na\nb\n");
-    assert_eq!(sandbox.read(".throng/aside/1/last"), "precious\n");
+    assert_eq!(sandbox.read(".throng/kept/1/last"), "precious\n");
 }
 
 #[test]
@@ -559,6 +559,7 @@ fn clean_runs_deletes_what_is_kept_of_all_runs_but_the_last() {
     let sandbox = done_chain();
     sandbox.write("side", "edited");
     expect(&sandbox, &[], 1, 2);
+    sandbox.write(".throng/aside/2/half", "half");
     expect(&sandbox, &[], 0, 3);
     let before = everything(&sandbox.file(".throng/runs"));
     let would = sandbox.throng(&["clean", "flow.yaml", "--runs", "--dry-run"]).expect_code(0).stdout;
@@ -568,6 +569,7 @@ fn clean_runs_deletes_what_is_kept_of_all_runs_but_the_last() {
     sandbox.throng(&["clean", "flow.yaml", "--runs"]).expect_code(0);
     assert_eq!(sandbox.throng(&["runs"]).expect_code(0).stdout.lines().count(), 1);
     assert!(!sandbox.exists(".throng/aside/2") && sandbox.exists("last"));
+    assert_eq!(sandbox.read(".throng/kept/2/side"), "edited", "what is somebody else's is never deleted");
     expect(&sandbox, &[], 0, 3);
     assert_eq!(sandbox.throng(&["status", "--json"]).expect_code(0).number("run"), 4);
 }

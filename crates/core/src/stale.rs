@@ -22,6 +22,8 @@ pub struct Made {
     pub version: Version,
     /// Hash of its content; zero when it was not read.
     pub content: u64,
+    /// It was not made but taken over: Throng must not delete it.
+    pub is_adopted: bool,
 }
 
 /// Two fingerprints of all inputs of a task together.
@@ -166,6 +168,13 @@ pub struct Wish {
     pub adopt: bool,
 }
 
+impl Wish {
+    /// The targets, if there are any, and with them what has to run in any case.
+    pub fn all_targets(&self) -> Vec<TaskId> {
+        if self.targets.is_empty() { Vec::new() } else { [&self.targets[..], &self.rerun].concat() }
+    }
+}
+
 /// Judges every task of a workflow.
 pub fn judge(
     flow: &Workflow,
@@ -174,7 +183,7 @@ pub fn judge(
     known: impl Fn(ObjectId) -> Known,
 ) -> Vec<Verdict> {
     let sorted = flow.topological();
-    let wanted = wanted(flow, &wish.targets);
+    let wanted = wanted(flow, &wish.all_targets());
     let has_reader = has_reader(flow, &wanted, &wish.targets);
     let mut verdicts = vec![Verdict::Outside; flow.task_count()];
     let mut forced = vec![false; flow.task_count()];
@@ -224,10 +233,10 @@ fn judge_one(
             reason = reason.or(Some(Reason::OutputChanged));
         }
     }
-    // What an older command made, or an attempt that did not finish, is Throng's own and known to be wrong.
+    // What Throng has made itself, and knows to be out of date, is nothing to take over.
     let adoptable = wish.adopt
         && parents_stand
-        && matches!(memory, Memory::None | Memory::Same(_))
+        && memory == Memory::None
         && flow.outputs(task).len() > 0
         && flow.outputs(task).all(|object| known(object).found.is_present());
     match (reason, memory) {
@@ -353,7 +362,7 @@ mod tests {
                     let made = flow.producer(ObjectId::at(number)).map(|_| Made {
                         stamp,
                         version: stamp.version(),
-                        content: 0,
+                        ..Made::default()
                     });
                     Known { made, found: stamp, found_content: 0 }
                 })

@@ -254,6 +254,9 @@ pub enum BadTrace {
     /// Another version wrote it.
     #[error("it was written by another version of Throng")]
     Version,
+    /// There is nothing in it.
+    #[error("the run ended before it was written")]
+    Empty,
     /// It makes no sense from here on.
     #[error("it is damaged at byte {0}")]
     Damaged(usize),
@@ -277,6 +280,9 @@ enum Stop {
 impl<'a> Reader<'a> {
     /// Reads a trace from its beginning.
     pub fn new(bytes: &'a [u8]) -> Result<Self, BadTrace> {
+        if bytes.len() < MAGIC.len() {
+            return Err(BadTrace::Empty);
+        }
         if !bytes.starts_with(&MAGIC) {
             return Err(BadTrace::Version);
         }

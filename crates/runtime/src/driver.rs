@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::files::Workplace;
 use crate::host;
 use crate::log::PackedLog;
-use crate::node_loop::{Core, Shared, Slot};
+use crate::node_loop::{Core, Shared, Slot, with_paths};
 use crate::objects::Objects;
 use crate::process::{Orphans, SlotTable};
 use crate::progress::{Notice, Progress, kinds};
@@ -324,7 +324,9 @@ fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
     let known = |task| {
         let get = |object: ObjectId| objects.get(object);
         let inputs = inputs_seen(flow.inputs(task).map(get).map(|made| (made.version, made.content)));
-        (inputs, flow.outputs(task).map(get).collect::<Vec<Made>>())
+        let is_adopted = |object| recorded.made(object).is_some_and(|made| made.is_adopted);
+        let made = flow.outputs(task).map(|object| Made { is_adopted: is_adopted(object), ..get(object) });
+        (inputs, with_paths(flow, task, made))
     };
     for (task, verdict) in flow.tasks().zip(verdicts) {
         match verdict {
@@ -341,7 +343,8 @@ fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
             Verdict::Run(reason) => entries.write(now, &Entry::Pending(task, *reason)),
             Verdict::Adopted => {
                 entries.write(now, &Entry::UpToDate(task));
-                let (inputs, made) = known(task);
+                let (inputs, mut made) = known(task);
+                made.iter_mut().for_each(|(_, made)| made.is_adopted = true);
                 records.add(task.0, flow.name_key(task), flow.definition_hash(task), inputs, &made);
             }
         }

@@ -13,22 +13,27 @@ use throng_core::fingerprint::Stamp;
 use throng_core::workflow::path as flow_path;
 use xxhash_rust::xxh3::Xxh3;
 
+mod tree;
+
 /// The directory in which tasks run, and the one where unfinished outputs go.
 #[derive(Debug)]
 pub struct Workplace {
     directory: OwnedFd,
     path: PathBuf,
+    /// Where outputs of attempts that did not succeed go.
     aside: PathBuf,
+    /// Where files go that were in the way and are not Throng's.
+    kept: PathBuf,
     /// Directories known to exist, so that a million outputs in one do not ask a million times.
     made_directories: Mutex<HashSet<String>>,
 }
 
 impl Workplace {
-    /// Opens a directory to work in; `aside` is made when it is first needed.
-    pub fn open(path: &Path, aside: PathBuf) -> io::Result<Self> {
+    /// Opens a directory to work in; `aside` and `kept` are made when they are first needed.
+    pub fn open(path: &Path, aside: PathBuf, kept: PathBuf) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH;
         let directory = rustix::fs::open(path, flags, Mode::empty())?;
-        Ok(Workplace { directory, path: path.to_owned(), aside, made_directories: Mutex::default() })
+        Ok(Workplace { directory, path: path.to_owned(), aside, kept, made_directories: Mutex::default() })
     }
 
     /// The directory itself.
@@ -36,9 +41,11 @@ impl Workplace {
         self.directory.as_fd()
     }
 
-    /// What lies at a path, links followed; [`Stamp::ABSENT`] if nothing does.
+    /// What lies at a path, links followed; [`Stamp::ABSENT`] if nothing does. Of a directory, it covers all
+    /// that is in it.
     pub fn stamp(&self, path: &str) -> io::Result<Stamp> {
         match rustix::fs::statat(&self.directory, path, AtFlags::empty()) {
+            Ok(stat) if is_directory(&stat) => tree::stamp(&self.path.join(path)),
             Ok(stat) => Ok(stamp(&stat)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(Stamp::ABSENT),
             Err(error) => Err(error.into()),
@@ -60,7 +67,9 @@ impl Workplace {
     /// Makes the directory that a file will lie in.
     pub fn make_parent(&self, path: &str) -> io::Result<()> {
         let parent = flow_path::directory(path);
-        if parent == "." || self.made_directories.lock().expect("no thread panics here").contains(parent) {
+        let is_known = || self.made_directories.lock().expect("no thread panics here").contains(parent);
+        // A task may have deleted it again.
+        if parent == "." || is_known() && self.is_occupied(parent) {
             return Ok(());
         }
         std::fs::create_dir_all(self.path.join(parent))?;
@@ -68,29 +77,43 @@ impl Workplace {
         Ok(())
     }
 
-    /// Deletes a file that will be made anew.
+    /// Whether a directory lies at a path.
+    pub fn is_directory(&self, path: &str) -> bool {
+        rustix::fs::statat(&self.directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| is_directory(&stat))
+    }
+
+    /// Deletes a file that Throng made. Directories are never deleted: somebody may have put something there.
     pub fn remove(&self, path: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.directory, path, AtFlags::empty()) {
-            Err(Errno::ISDIR) => std::fs::remove_dir_all(self.path.join(path)),
             Err(Errno::NOENT) => Ok(()),
             other => Ok(other?),
         }
     }
 
-    /// Moves whatever lies at a path out of the way, never over something that is there already.
+    /// Moves what an attempt that did not succeed has made out of the way.
     pub fn set_aside(&self, path: &str) -> io::Result<bool> {
+        self.move_away(path, &self.aside)
+    }
+
+    /// Moves somebody's file out of the way, to where nothing is ever deleted.
+    pub fn keep(&self, path: &str) -> io::Result<bool> {
+        self.move_away(path, &self.kept)
+    }
+
+    /// Moves whatever lies at a path, never over something that is there already.
+    fn move_away(&self, path: &str, place: &Path) -> io::Result<bool> {
         if !self.is_occupied(path) {
             return Ok(false);
         }
         let from = self.path.join(path);
-        let mut to = self.aside.join(path);
+        let mut to = place.join(path);
         if let Some(parent) = to.parent() {
             std::fs::create_dir_all(parent)?;
         }
         let mut number = 1;
         while to.symlink_metadata().is_ok() {
             number += 1;
-            to = self.aside.join(format!("{path}~{number}"));
+            to = place.join(format!("{path}~{number}"));
         }
         match std::fs::rename(&from, &to) {
             // The state lies on another file system: keep it beside where it was.
@@ -116,7 +139,11 @@ impl Workplace {
     fn read_content(&self, path: &str) -> io::Result<u64> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let mut file = File::from(rustix::fs::openat(&self.directory, path, flags, Mode::empty())?);
-        if !file.metadata()?.is_file() {
+        let found = file.metadata()?;
+        if found.is_dir() {
+            return tree::content(&self.path.join(path), &|inner| self.content(inner));
+        }
+        if !found.is_file() {
             return Ok(0);
         }
         let mut hasher = Xxh3::new();
@@ -128,6 +155,10 @@ impl Workplace {
             }
         }
     }
+}
+
+fn is_directory(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 
 fn stamp(stat: &Stat) -> Stamp {
@@ -142,7 +173,7 @@ mod tests {
     fn set_aside_keeps_every_earlier_one() {
         let directory = tempfile::tempdir().unwrap();
         let aside = directory.path().join("aside");
-        let place = Workplace::open(directory.path(), aside.clone()).unwrap();
+        let place = Workplace::open(directory.path(), aside.clone(), directory.path().join("kept")).unwrap();
         for content in ["one", "two", "three"] {
             place.make_parent("a/b").unwrap();
             std::fs::write(directory.path().join("a/b"), content).unwrap();
@@ -157,7 +188,7 @@ mod tests {
     #[test]
     fn content_is_told_apart_and_never_zero() {
         let directory = tempfile::tempdir().unwrap();
-        let place = Workplace::open(directory.path(), directory.path().join("aside")).unwrap();
+        let place = Workplace::open(directory.path(), PathBuf::new(), PathBuf::new()).unwrap();
         for (name, content) in [("a", "x"), ("b", "x"), ("c", "y"), ("empty", "")] {
             std::fs::write(directory.path().join(name), content).unwrap();
         }
@@ -165,6 +196,12 @@ mod tests {
         assert_ne!(place.content("a"), place.content("c"));
         assert_ne!(place.content("empty"), 0);
         assert_eq!(place.content("missing"), 0);
-        assert_eq!(place.content("."), 0);
+        std::fs::create_dir(directory.path().join("d")).unwrap();
+        let empty = (place.stamp("d").unwrap(), place.content("d"));
+        std::fs::write(directory.path().join("d/x"), "x").unwrap();
+        let full = (place.stamp("d").unwrap(), place.content("d"));
+        assert!(empty.0 != full.0 && empty.1 != full.1 && full.1 != 0);
+        std::fs::write(directory.path().join("d/x"), "yy").unwrap();
+        assert!(place.stamp("d").unwrap() != full.0 && place.content("d") != full.1);
     }
 }

@@ -36,7 +36,7 @@ use crate::progress::{KindProgress, Notice, Progress};
 use crate::run::Verify;
 use crate::slot::{self, AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
 use crate::store::Recorded;
-use crate::store::journal::{Pending, UNFINISHED};
+use crate::store::journal::{PathKey, Pending, UNFINISHED};
 
 /// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth.
 const EVENTS_AT_A_TIME: usize = 4096;
@@ -331,10 +331,11 @@ impl Shared {
     fn complete(&self, core: &mut Core, now: Time, task: TaskId, attempt: u16, result: Option<&AttemptResult>) {
         let none = (inputs_seen(std::iter::empty()), [].as_slice());
         let (inputs, made): (InputsSeen, &[Made]) = result.map_or(none, |result| (result.inputs, &result.made));
-        core.journal.add(task.0, self.flow.name_key(task), self.flow.definition_hash(task), inputs, made);
         for (object, made) in self.flow.outputs(task).zip(made) {
             self.objects.set(object, *made);
         }
+        let outputs: Vec<(PathKey, Made)> = with_paths(&self.flow, task, made.iter().copied());
+        core.journal.add(task.0, self.flow.name_key(task), self.flow.definition_hash(task), inputs, &outputs);
         let bytes = made.iter().map(|made| made.stamp.size).sum();
         core.ledger.complete(&self.flow, task, attempt, bytes, &mut core.ready).expect("it was running");
         core.kinds[self.flow.kind(task).index()].done += 1;
@@ -344,9 +345,9 @@ impl Shared {
     /// Takes back that a task is done, because it is about to be done again. What it made is remembered, so
     /// that equal bytes are still recognised if the engine does not live to see them.
     pub(crate) fn note_unfinished(&self, task: TaskId, old_contents: &[u64]) {
-        let made: Vec<Made> = (self.flow.outputs(task).zip(old_contents))
-            .map(|(object, content)| Made { content: *content, ..self.recorded.made(object).unwrap_or_default() })
-            .collect();
+        let recorded = self.flow.outputs(task).map(|object| self.recorded.made(object).unwrap_or_default());
+        let made = recorded.zip(old_contents).map(|(made, content)| Made { content: *content, ..made });
+        let made = with_paths(&self.flow, task, made);
         let key = self.flow.name_key(task);
         self.lock().journal.add(task.0, key, UNFINISHED, InputsSeen::default(), &made);
     }
@@ -450,6 +451,11 @@ impl Shared {
             thread.join().expect("a slot's thread does not panic");
         }
     }
+}
+
+/// Outputs of a task as a record has them.
+pub(crate) fn with_paths(flow: &Workflow, task: TaskId, made: impl Iterator<Item = Made>) -> Vec<(PathKey, Made)> {
+    flow.outputs(task).map(|object| PathKey::of(flow.object_name(object))).zip(made).collect()
 }
 
 impl Slot {

@@ -45,6 +45,8 @@ impl Objects {
             stamp: Stamp { size: entry.size.load(Ordering::Relaxed), modified_ns },
             version: Version(entry.version.load(Ordering::Relaxed)),
             content: entry.content.load(Ordering::Relaxed),
+            // Only the record of the last run says so.
+            is_adopted: false,
         }
     }
 

@@ -60,7 +60,9 @@ impl Recording {
 
     /// Everything that happened, in order; what cannot be read any more is left out.
     pub fn entries(&self) -> impl Iterator<Item = (Time, Entry)> + '_ {
-        Reader::new(&self.trace).into_iter().flatten().map_while(Result::ok)
+        let count = self.flow.task_count();
+        let entries = Reader::new(&self.trace).into_iter().flatten().map_while(Result::ok);
+        entries.filter(move |(_, entry)| subject(entry).is_none_or(|task| task.index() < count))
     }
 
     /// What happened to one task.

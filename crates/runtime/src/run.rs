@@ -117,11 +117,11 @@ impl Outlook {
             other => other?,
         };
         if options.fresh {
-            let wanted = stale::wanted(&flow, &options.wish.targets);
+            let wanted = stale::wanted(&flow, &options.wish.all_targets());
             recorded.forget(|task| wanted[task.index()]);
         }
-        let place =
-            Workplace::open(&options.directory, PathBuf::new()).map_err(io_error("open", &options.directory))?;
+        let place = Workplace::open(&options.directory, PathBuf::new(), PathBuf::new())
+            .map_err(io_error("open", &options.directory))?;
         let known = look(&flow, &recorded, &place, &options);
         let nothing_known = recorded.is_empty() && !options.wish.adopt && options.wish.targets.is_empty();
         let verdicts = if nothing_known {
@@ -179,6 +179,7 @@ impl Outlook {
         // lock comes first, because what another engine is still writing cannot be judged.
         let (lock, outlook) = if state.path().exists() {
             let lock = state.lock()?;
+            state.check_home(&options.directory)?;
             clear_up(&state, &flow, &options.directory)?;
             (lock, Outlook::new(flow, options)?)
         } else {
@@ -190,6 +191,7 @@ impl Outlook {
 
     fn set_up(self, state: StateDirectory, lock: Lock) -> Result<Run, RunError> {
         let mark = run_mark(&state);
+        state.set_home(&self.options.directory)?;
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
         let setup = self.node_setup();
@@ -207,8 +209,9 @@ impl Outlook {
         let node = make_node(&self.flow, &setup)?;
         let damaged_bytes = self.damaged_bytes();
         let Outlook { flow, options, recorded, verdicts, known } = self;
-        let workplace = Workplace::open(&options.directory, state.aside(directory.number))
-            .map_err(io_error("open", &options.directory))?;
+        let (aside, kept) = (state.aside(directory.number), state.kept(directory.number));
+        let workplace =
+            Workplace::open(&options.directory, aside, kept).map_err(io_error("open", &options.directory))?;
         let objects = Objects::new(flow.object_count());
         for (number, known) in known.iter().enumerate() {
             objects.set(ObjectId::at(number), current(known));
@@ -331,7 +334,7 @@ impl Run {
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
         let end = self.driver.execute()?;
         self.about.end = Some(end.clone());
-        self.directory.write_about(&self.about)?;
+        self.directory.write_about(&self.about).map_err(EngineError::State)?;
         Ok(end)
     }
 }
@@ -375,7 +378,9 @@ fn current(known: &Known) -> Made {
             Made { stamp: known.found, content, ..made }
         }
         Some(made) if !known.found.is_present() => made,
-        _ => Made { stamp: known.found, version: known.found.version(), content: known.found_content },
+        _ => {
+            Made { stamp: known.found, version: known.found.version(), content: known.found_content, is_adopted: false }
+        }
     }
 }
 
@@ -387,7 +392,7 @@ fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result
         return Ok(());
     }
     let run = state.runs()?.last().copied().unwrap_or(0);
-    let place = Workplace::open(directory, state.aside(run)).map_err(io_error("open", directory))?;
+    let place = Workplace::open(directory, state.aside(run), state.kept(run)).map_err(io_error("open", directory))?;
     let (mut own, mut foreign) = (Vec::new(), unfinished);
     own.extend(flow.tasks().filter(|task| foreign.remove(&flow.name_key(*task))));
     for task in own {

@@ -117,7 +117,7 @@ impl Target {
         let mut state = self.lock();
         state.told = Some(Told { hard, why });
         if let Some(group) = state.group {
-            signal_group(group, signal_for(hard));
+            process::signal_task(group, signal_for(hard));
         }
     }
 
@@ -273,7 +273,7 @@ impl<'a> SlotRunner<'a> {
             return Ok(known);
         }
         let content = if shared.verify == Verify::Content { shared.workplace.content(name) } else { 0 };
-        let made = Made { stamp: found, version: found.version(), content };
+        let made = Made { stamp: found, version: found.version(), content, is_adopted: false };
         if shared.flow.producer(object).is_none() {
             shared.objects.set(object, made);
         }
@@ -296,10 +296,13 @@ impl<'a> SlotRunner<'a> {
                 content = shared.workplace.content(name);
                 shared.objects.set(object, Made { content, ..known });
             }
-            shared.workplace.remove(name).map_err(|error| Trouble::files("replace", name, &error))?;
-        } else {
-            shared.workplace.set_aside(name).map_err(|error| Trouble::files("set aside", name, &error))?;
+            if recorded.is_some_and(|made| !made.is_adopted) && !shared.workplace.is_directory(name) {
+                shared.workplace.remove(name).map_err(|error| Trouble::files("replace", name, &error))?;
+                return Ok(content);
+            }
         }
+        // Somebody else's, or a directory, in which there may be something of somebody else's.
+        shared.workplace.keep(name).map_err(|error| Trouble::files("set aside", name, &error))?;
         Ok(content)
     }
 
@@ -323,6 +326,7 @@ impl<'a> SlotRunner<'a> {
         if let Some(told) = target.told() {
             return Err(self.ended_by_us(job, told));
         }
+        result.attempt.started = self.shared.clock.now();
         let pid = self.launch(job, words).map_err(|error| Trouble {
             outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
             remark: format!("cannot start `{}`: {error}", words[0]),
@@ -331,10 +335,9 @@ impl<'a> SlotRunner<'a> {
             let mut state = target.lock();
             state.group = Some(pid);
             if let Some(told) = state.told {
-                signal_group(pid, signal_for(told.hard));
+                process::signal_task(pid, signal_for(told.hard));
             }
         }
-        result.attempt.started = self.shared.clock.now();
         let broken = |error: io::Error| Trouble {
             outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
             remark: format!("cannot wait for process {pid}: {error}"),
@@ -491,7 +494,7 @@ impl<'a> SlotRunner<'a> {
                 Some(recorded) if content != 0 && content == *old_content => recorded.version,
                 _ => found.version(),
             };
-            result.made.push(Made { stamp: found, version, content });
+            result.made.push(Made { stamp: found, version, content, is_adopted: false });
         }
         match missing.as_slice() {
             [] => Ok(()),

@@ -7,12 +7,15 @@
 //!     slots           what is running (process)
 //!     scratch/        what running tasks print
 //!     aside/RUN/      outputs of attempts that did not succeed
+//!     kept/RUN/       files that were in the way and are not Throng's
+//!     home            the directory that this is the state of, if it is not the one around it
 //!     runs/RUN/       one directory per run: about.json, workflow, trace, log
 //! ```
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -38,6 +41,14 @@ pub enum StateError {
         /// The number of its process.
         holder: String,
     },
+    /// It is the state of another directory.
+    #[error("{} is the state of workflows in {home}", path.display())]
+    Elsewhere {
+        /// The directory.
+        path: PathBuf,
+        /// Whose state it is.
+        home: String,
+    },
     /// There is no such run.
     #[error("there is no run {run} in {}", path.display())]
     NoRun {
@@ -59,6 +70,9 @@ pub fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> St
     let path = path.to_owned();
     move |error| StateError::Io { what, path, error }
 }
+
+/// A killed engine's lock can outlive it for a moment, in a process it was just about to start.
+const DEAD_HOLDER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A state directory.
 #[derive(Clone, Debug)]
@@ -103,21 +117,55 @@ impl StateDirectory {
         self.path.join("aside").join(run.to_string())
     }
 
+    /// Where files go that were in a run's way and are not Throng's.
+    pub fn kept(&self, run: u64) -> PathBuf {
+        self.path.join("kept").join(run.to_string())
+    }
+
+    fn home(&self) -> PathBuf {
+        self.path.join("home")
+    }
+
+    /// Refuses to be the state of another directory than before: tasks of the same name would be mixed up.
+    pub fn check_home(&self, directory: &Path) -> Result<(), StateError> {
+        let Ok(home) = std::fs::read_to_string(self.home()) else { return Ok(()) };
+        let own = std::fs::canonicalize(directory).map_err(io_error("find", directory))?;
+        if Path::new(home.trim_end_matches('\n')) == own {
+            return Ok(());
+        }
+        Err(StateError::Elsewhere { path: self.path.clone(), home: home.trim_end().to_owned() })
+    }
+
+    /// Notes whose state this is, unless that is plain from where it lies: such a directory may be moved as a whole.
+    pub fn set_home(&self, directory: &Path) -> Result<(), StateError> {
+        let own = std::fs::canonicalize(directory).map_err(io_error("find", directory))?;
+        let around = std::fs::canonicalize(&self.path).map_err(io_error("find", &self.path))?;
+        if around.parent() == Some(&own) || self.home().exists() {
+            return Ok(());
+        }
+        write_whole(&self.home(), format!("{}\n", own.display()).as_bytes())
+    }
+
     /// Makes the directory if need be, and locks it.
     pub fn lock(&self) -> Result<Lock, StateError> {
         std::fs::create_dir_all(&self.path).map_err(io_error("make", &self.path))?;
         let path = self.path.join("lock");
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(io_error("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // Only for the message.
-                let _ = file.read_to_string(&mut holder);
-                return Err(StateError::Locked { path: self.path.clone(), holder: holder.trim().to_owned() });
+        let deadline = Instant::now() + DEAD_HOLDER_PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(io_error("lock", &path)(error)),
             }
-            Err(TryLockError::Error(error)) => return Err(io_error("lock", &path)(error)),
+            let holder = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
+            let process = holder.parse().ok().and_then(crate::process::look_at);
+            let is_dead = process.is_none_or(|process| process.is_zombie);
+            if !is_dead || Instant::now() > deadline {
+                return Err(StateError::Locked { path: self.path.clone(), holder });
+            }
+            std::thread::sleep(Duration::from_millis(2));
         }
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(io_error("write to", &path))?;
         Ok(Lock { _file: file })

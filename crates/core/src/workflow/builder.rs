@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::problem::{Mark, Problem, ProblemList, Problems};
+use super::select::find_row;
 use super::spec::{self, Action, Foreach, Input, TaskSpec};
 use super::strings::Interner;
 use super::value::{Item, Text, Value};
@@ -15,10 +16,10 @@ use super::{
 };
 use crate::ids::TaskId;
 
-/// Numbers are 32 bits wide; the rest of the room is for objects.
-const TASKS_LIMIT: u64 = 1_000_000_000;
+/// Twenty times what Throng promises. More would need tens of gigabytes for the graph alone.
+const TASKS_LIMIT: u64 = 200_000_000;
 /// References from tasks to objects or other tasks, together.
-const EDGES_LIMIT: usize = 1_000_000_000;
+const EDGES_LIMIT: usize = 500_000_000;
 /// Ends of names are 32 bits wide.
 const NAME_BYTES_LIMIT: usize = u32::MAX as usize - (1 << 20);
 /// With more templates than this, a line per name would help nobody: kinds are then the programs that run.
@@ -135,9 +136,10 @@ impl<'a> Builder<'a> {
         }
         let columns_start = self.flow.columns.len();
         let rows = self.add_columns(&spec)?;
+        self.check_names_apart(&spec, columns_start, rows)?;
         let names: Vec<String> = spec.foreach.iter().map(|(name, _)| name.text.clone()).collect();
         let first_task = self.task_total;
-        if first_task + rows > TASKS_LIMIT {
+        if first_task.saturating_add(rows) > TASKS_LIMIT {
             return Err(Problem::new(
                 spec.name.mark,
                 format!("the workflow has more than {TASKS_LIMIT} tasks"),
@@ -240,6 +242,39 @@ impl<'a> Builder<'a> {
         }
         self.flow.columns.extend(columns);
         Ok(rows)
+    }
+
+    /// With commas in values, two combinations can read alike: `x,y` and `z`, or `x` and `y,z`.
+    fn check_names_apart(&self, spec: &TaskSpec, columns_start: usize, rows: u64) -> Result<(), Problem> {
+        let columns = &self.flow.columns[columns_start..];
+        let has_comma = |column: &&Column| {
+            let list = column.list as usize..(column.list + column.length) as usize;
+            column.is_list == 1
+                && self.flow.values[list].iter().any(|value| self.strings.strings.get(*value).contains(','))
+        };
+        if columns.len() < 2 || rows > TASKS_LIMIT || columns.iter().find(has_comma).is_none() {
+            return Ok(());
+        }
+        let mut names: Vec<String> = (0..rows as u32)
+            .map(|row| {
+                let mut name = String::new();
+                for column in columns {
+                    super::write_value(column, row, &self.flow.values, &self.strings.strings, &mut name);
+                    name.push(',');
+                }
+                name
+            })
+            .collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(()),
+            Some(pair) => Err(Problem::new(
+                spec.name.mark,
+                format!("two of its tasks would be called `{}:{}`", spec.name.text, pair[0].trim_end_matches(',')),
+                "use values without commas, or fewer names in `foreach`",
+            )
+            .spanning(&spec.name.text)),
+        }
     }
 
     fn list_column<'v>(
@@ -355,6 +390,8 @@ impl<'a> Builder<'a> {
         self.number_tasks();
         self.add_outputs();
         self.problems.check()?;
+        self.check_outputs_apart();
+        self.problems.check()?;
         self.add_inputs();
         self.problems.check()?;
         let after = self.find_after();
@@ -429,6 +466,12 @@ impl<'a> Builder<'a> {
                         );
                         continue;
                     }
+                    if let Some(use_of_it) = self.surroundings.reserved(&path) {
+                        let message = format!("`{path}` cannot be an output: it is {use_of_it}");
+                        self.problems
+                            .push(Problem::new(written.mark, message, "choose another name").spanning(&rendered));
+                        continue;
+                    }
                     let (object, is_new) = self.objects.add(&path);
                     if is_new {
                         producers.push(task);
@@ -461,6 +504,43 @@ impl<'a> Builder<'a> {
         self.flow.producers = producers;
     }
 
+    /// No output may lie inside another: making the one would take the other away.
+    fn check_outputs_apart(&mut self) {
+        let mut last_directory = None;
+        for object in 0..self.flow.producers.len() as u32 {
+            let path = self.objects.strings.get(object);
+            let directory = path::directory(path);
+            // Neighbours mostly lie in the same directory.
+            if last_directory == Some(directory) {
+                continue;
+            }
+            last_directory = Some(directory);
+            let Some(above) = self.output_above(path) else { continue };
+            let (inner, outer) = (self.flow.producers[object as usize], self.flow.producers[above as usize]);
+            let message = format!(
+                "`{path}`, an output of `{}`, lies inside `{}`, an output of `{}`",
+                self.task_name(inner),
+                self.objects.strings.get(above),
+                self.task_name(outer)
+            );
+            let mark = |task: u32| self.sources[self.flow.task_template[task as usize] as usize].mark;
+            let problem = Problem::new(
+                mark(inner),
+                message,
+                "let one task make the whole directory, or name its files one by one",
+            )
+            .with_related(mark(outer), "the other task is here");
+            self.problems.push(problem);
+        }
+    }
+
+    /// The output that is a directory around a path, if there is one.
+    fn output_above(&self, path: &str) -> Option<u32> {
+        let slashes = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
+        let mut above = slashes.filter_map(|at| self.objects.find(&path[..at]));
+        above.find(|object| (*object as usize) < self.flow.producers.len())
+    }
+
     fn add_inputs(&mut self) {
         let mut starts = Vec::with_capacity(self.task_total as usize + 1);
         let mut inputs: Vec<u32> = Vec::new();
@@ -479,6 +559,12 @@ impl<'a> Builder<'a> {
                         match self.tasks_named(&rendered) {
                             Some((first, last)) => {
                                 let made = &self.flow.output_start;
+                                let count = (made[last as usize] - made[first as usize]) as usize;
+                                let rows_alike = if self.varies(&written) { 1 } else { (template.rows - row) as usize };
+                                if inputs.len() + count * rows_alike > EDGES_LIMIT {
+                                    self.problems.push(too_many_edges(written.mark));
+                                    return;
+                                }
                                 inputs.extend(made[first as usize]..made[last as usize]);
                                 if made[first as usize] == made[last as usize] {
                                     self.problems.push(
@@ -502,6 +588,11 @@ impl<'a> Builder<'a> {
                             format!("the input `{rendered}` names no file"),
                             "write a path",
                         ));
+                        continue;
+                    }
+                    // Part of a directory that a task makes.
+                    if let Some(directory) = self.output_above(&path) {
+                        inputs.push(directory);
                         continue;
                     }
                     let (object, is_new) = self.objects.add(&path);
@@ -551,12 +642,14 @@ impl<'a> Builder<'a> {
                         self.problems.push(self.unknown_task(&rendered, written.mark));
                         continue;
                     };
-                    let child = TaskId(template.first_task + row);
-                    after.extend((first..last).map(|parent| (child, TaskId(parent))));
-                    if after.len() > EDGES_LIMIT {
+                    // What the rows to come will add is counted before memory is asked for it.
+                    let rows_alike = if self.varies(&written) { 1 } else { (template.rows - row) as usize };
+                    if after.len() + (last - first) as usize * rows_alike > EDGES_LIMIT {
                         self.problems.push(too_many_edges(written.mark));
                         return after;
                     }
+                    let child = TaskId(template.first_task + row);
+                    after.extend((first..last).map(|parent| (child, TaskId(parent))));
                 }
             }
         }
@@ -575,8 +668,11 @@ impl<'a> Builder<'a> {
         let all = (template.first_task, template.first_task + template.rows);
         let Some(values) = row_values else { return Some(all) };
         let columns = &self.flow.columns[template.columns as usize..][..template.column_count as usize];
-        // Values may hold commas themselves: try the columns from the left, as names are written.
-        let row = find_row(columns, values, &self.flow.values, &self.strings)?;
+        let position = |list: &[u32], wanted: &str| {
+            let wanted = self.strings.find(wanted)?;
+            list.iter().position(|value| *value == wanted)
+        };
+        let row = find_row(columns, values, &self.flow.values, &position)?;
         Some((template.first_task + row, template.first_task + row + 1))
     }
 
@@ -616,6 +712,10 @@ impl<'a> Builder<'a> {
         name
     }
 
+    fn varies(&self, written: &Written) -> bool {
+        self.pieces_of(written).iter().any(|piece| piece.varies())
+    }
+
     fn pieces_of(&self, written: &Written) -> &[Piece] {
         &self.pieces[written.start as usize..(written.start + written.count) as usize]
     }
@@ -634,34 +734,6 @@ impl<'a> Builder<'a> {
 fn parse_into(text: &Text, names: &[String], strings: &mut Interner, pieces: &mut Vec<Piece>) -> Result<(), Problem> {
     pattern::parse(&text.text, names, strings, pieces)
         .map_err(|(message, remedy)| Problem::new(text.mark, message, remedy).spanning(&text.text))
-}
-
-fn find_row(columns: &[Column], values: &str, lists: &[u32], strings: &Interner) -> Option<u32> {
-    let (column, rest) = columns.split_first()?;
-    let cuts = values.match_indices(',').map(|(at, _)| at).chain([values.len()]);
-    for cut in cuts {
-        let (value, left) = (&values[..cut], values.get(cut + 1..));
-        let number = if column.is_list == 1 {
-            strings.find(value).and_then(|wanted| {
-                lists[column.list as usize..][..column.length as usize].iter().position(|value| *value == wanted)
-            })
-        } else {
-            let parsed = value.parse::<i64>().ok().and_then(|value| value.checked_sub(column.first));
-            parsed.and_then(|number| usize::try_from(number).ok()).filter(|number| *number < column.length as usize)
-        };
-        let Some(number) = number else { continue };
-        let own = number as u32 * column.stride;
-        match (left, rest.is_empty()) {
-            (None, true) => return Some(own),
-            (Some(left), false) => {
-                if let Some(row) = find_row(rest, left, lists, strings) {
-                    return Some(own + row);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 fn has_repeats(objects: &mut [u32]) -> bool {

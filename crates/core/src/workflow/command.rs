@@ -73,18 +73,18 @@ impl Workflow {
     /// Writes what a task does for [`Workflow::definition_hash`].
     pub(super) fn describe_action(&self, task: TaskId, text: &mut String) {
         let (template, action) = (self.template_of(task), self.settings_of(task).action);
-        text.push(char::from(b'0' + action as u8));
+        let words = self.command(template).split_inclusive(|piece| piece.is_word_end());
+        // A word may be empty, so their number is told.
+        text.push_str(&format!("{action} {}\0", words.clone().count()));
         let quoting = if action == RUN { Quoting::Shell } else { Quoting::Plain };
-        for word in self.command(template).split_inclusive(|piece| piece.is_word_end()) {
-            text.push('\0');
+        for word in words {
             text.push_str(&self.render(task, word, quoting));
+            text.push('\0');
         }
         for (name, value) in self.environment(task) {
-            text.push_str("\0=");
-            text.push_str(name);
-            text.push('=');
-            text.push_str(&value);
+            text.push_str(&format!("{name}={value}\0"));
         }
+        text.push('\0');
     }
 
     fn command(&self, template: &Template) -> &[Piece] {

@@ -19,6 +19,9 @@ pub enum BadFile {
     /// Another program's file, or another version's.
     #[error("it was written by another version of Throng")]
     Version,
+    /// There is nothing in it.
+    #[error("the run ended before it was written")]
+    Empty,
     /// Cut off or changed.
     #[error("it is damaged")]
     Damaged,
@@ -54,7 +57,10 @@ impl Workflow {
 
     /// Reads what [`Workflow::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Workflow, BadFile> {
-        if bytes.len() < MAGIC.len() + 8 || bytes[..MAGIC.len()] != MAGIC {
+        if bytes.len() < MAGIC.len() + 8 {
+            return Err(BadFile::Empty);
+        }
+        if bytes[..MAGIC.len()] != MAGIC {
             return Err(BadFile::Version);
         }
         let (content, sum) = bytes.split_at(bytes.len() - 8);

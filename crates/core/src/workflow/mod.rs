@@ -63,6 +63,10 @@ pub trait Surroundings {
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
     /// Whether a file or directory is there.
     fn exists(&self, path: &str) -> bool;
+    /// What a path is used for that no task may make: the workflow's own file, or where the state is kept.
+    fn reserved(&self, _path: &str) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Surroundings in which every file exists and no pattern matches: for tests and examples.
@@ -320,13 +324,16 @@ impl Workflow {
     pub fn definition_hash(&self, task: TaskId) -> u64 {
         let mut text = String::with_capacity(128);
         self.describe_action(task, &mut text);
+        // No part holds a NUL, and each list ends with an empty part where none can be, or with the text: no
+        // two definitions are described alike.
         for object in self.inputs(task) {
-            text.push_str("\0<");
             text.push_str(self.object_name(object));
+            text.push('\0');
         }
+        text.push('\0');
         for object in self.outputs(task) {
-            text.push_str("\0>");
             text.push_str(self.object_name(object));
+            text.push('\0');
         }
         hash(text.as_bytes())
     }

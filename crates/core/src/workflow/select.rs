@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Workflow, path, spec::distance};
+use super::{Column, Workflow, path, spec::distance};
 use crate::ids::{ObjectId, TaskId};
 
 /// A name that is neither a task nor a file of the workflow.
@@ -15,6 +15,40 @@ pub struct UnknownTarget {
     pub nearest: Option<String>,
 }
 
+/// The row of a `foreach` that has these values, as a task's name has them; `position` finds one in a list.
+pub(super) fn find_row(
+    columns: &[Column],
+    values: &str,
+    lists: &[u32],
+    position: &dyn Fn(&[u32], &str) -> Option<usize>,
+) -> Option<u32> {
+    let (column, rest) = columns.split_first()?;
+    // Values may hold commas themselves: each place to cut is tried.
+    let cuts = values.match_indices(',').map(|(at, _)| at).chain([values.len()]);
+    for cut in cuts {
+        let (value, left) = (&values[..cut], values.get(cut + 1..));
+        let number = if column.is_list == 1 {
+            position(&lists[column.list as usize..][..column.length as usize], value)
+        } else {
+            let parsed = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
+            let number = parsed.and_then(|number| number.checked_sub(column.first));
+            number.and_then(|number| usize::try_from(number).ok()).filter(|number| *number < column.length as usize)
+        };
+        let Some(number) = number else { continue };
+        let own = number as u32 * column.stride;
+        match (left, rest.is_empty()) {
+            (None, true) => return Some(own),
+            (Some(left), false) => {
+                if let Some(row) = find_row(rest, left, lists, position) {
+                    return Some(own + row);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 impl Workflow {
     /// The tasks meant by a name: `shrink` is all of them, `shrink:7` one, `small/7.jpg` the one that makes it.
     pub fn find(&self, name: &str) -> Result<Vec<TaskId>, UnknownTarget> {
@@ -23,14 +57,14 @@ impl Workflow {
             if self.strings.get(template.name) != template_name {
                 continue;
             }
-            let mut tasks = (template.first_task..template.first_task + template.rows).map(TaskId);
-            match row {
-                None => return Ok(tasks.collect()),
-                Some(_) => {
-                    if let Some(task) = tasks.find(|task| self.name(*task) == name) {
-                        return Ok(vec![task]);
-                    }
-                }
+            let Some(values) = row else {
+                return Ok((template.first_task..template.first_task + template.rows).map(TaskId).collect());
+            };
+            let columns = &self.columns[template.columns as usize..][..template.column_count as usize];
+            let position =
+                |list: &[u32], wanted: &str| list.iter().position(|value| self.strings.get(*value) == wanted);
+            if let Some(row) = find_row(columns, values, &self.values, &position) {
+                return Ok(vec![TaskId(template.first_task + row)]);
             }
         }
         let wanted = path::normalize(name);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::problem::{Mark, Problem};
+use super::problem::Problem;
 use super::quantity;
-use super::value::{Text, Value};
+use super::value::{Text, Value, note_key};
 
 /// A task, or many, as the file says it.
 #[derive(Debug)]
@@ -48,9 +48,9 @@ pub(crate) enum Input {
     All(Text),
 }
 
-const TASK_KEYS: [&str; 14] = [
+const TASK_KEYS: [&str; 15] = [
     "run", "exec", "noop", "sleep", "in", "out", "after", "foreach", "cpus", "memory", "retries", "timeout",
-    "priority", "env",
+    "priority", "env", "kind",
 ];
 const CPUS_LIMIT: f64 = 100_000.0;
 const RETRIES_LIMIT: i64 = 1_000;
@@ -94,10 +94,7 @@ pub(crate) fn read_task(name: Text, value: Value) -> Result<TaskSpec, Problem> {
     let mut action: Option<Text> = None;
     let mut seen: Vec<Text> = Vec::with_capacity(entries.len());
     for (key, value) in entries {
-        if let Some(first) = seen.iter().find(|earlier| earlier.text == key.text) {
-            return Err(duplicate_key(&key, first.mark));
-        }
-        seen.push(key.clone());
+        note_key(&mut seen, &key)?;
         if matches!(key.text.as_str(), "run" | "exec" | "noop" | "sleep") {
             if let Some(first) = &action {
                 return Err(Problem::new(
@@ -206,10 +203,9 @@ fn read_foreach(key: &Text, value: Value) -> Result<Vec<(Text, Foreach)>, Proble
         return Err(Problem::new(key.mark, "`foreach` is empty", "give it a name, or leave it out"));
     }
     let mut names: Vec<(Text, Foreach)> = Vec::new();
+    let mut seen: Vec<Text> = Vec::new();
     for (name, value) in entries {
-        if let Some((first, _)) = names.iter().find(|(earlier, _)| earlier.text == name.text) {
-            return Err(duplicate_key(&name, first.mark));
-        }
+        note_key(&mut seen, &name)?;
         if name.text.is_empty() || !name.text.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
             return Err(Problem::new(
                 name.mark,
@@ -271,9 +267,16 @@ fn read_env(key: &Text, value: Value) -> Result<Vec<(Text, Text)>, Problem> {
         return Err(Problem::new(mark, "`env` is a map of names and values", "write `env: { NAME: value }`"));
     };
     let mut pairs: Vec<(Text, Text)> = Vec::new();
+    let mut seen: Vec<Text> = Vec::new();
     for (name, value) in entries {
-        if let Some((first, _)) = pairs.iter().find(|(earlier, _)| earlier.text == name.text) {
-            return Err(duplicate_key(&name, first.mark));
+        note_key(&mut seen, &name)?;
+        if name.text.starts_with("THRONG_") {
+            return Err(Problem::new(
+                name.mark,
+                format!("`{}` is one of Throng's own variables", name.text),
+                "choose a name that does not begin with `THRONG_`",
+            )
+            .spanning(&name.text));
         }
         if name.text.is_empty() || name.text.contains(['=', '\0']) {
             return Err(Problem::new(
@@ -316,6 +319,7 @@ fn not_empty(text: Text, key: &Text) -> Result<Text, Problem> {
 
 fn items(value: Value) -> Vec<Value> {
     match value {
+        nothing if nothing.is_null() => Vec::new(),
         Value::List { items, .. } => items,
         single => vec![single],
     }
@@ -345,12 +349,6 @@ fn integer(key: &Text, value: Value, least: i64, most: i64) -> Result<i64, Probl
 fn wrong(text: &Text, key: &Text, wanted: &str) -> Problem {
     Problem::new(text.mark, format!("`{}` cannot be `{}`", key.text, text.text), format!("it has to be {wanted}"))
         .spanning(&text.text)
-}
-
-fn duplicate_key(key: &Text, first: Mark) -> Problem {
-    Problem::new(key.mark, format!("the key `{}` is here twice", key.text), "keep one of them")
-        .spanning(&key.text)
-        .with_related(first, "the first is here")
 }
 
 pub(crate) fn unknown_key(key: &Text, place: &str, known: &[&str]) -> Problem {

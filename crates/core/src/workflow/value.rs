@@ -68,6 +68,17 @@ pub(crate) fn not_a_map(mark: Mark) -> Problem {
     Problem::new(mark, "a workflow is a map with the key `tasks`", "see the example in `throng run --help`")
 }
 
+/// Notes a key of a map, which must not have been there before.
+pub(crate) fn note_key(seen: &mut Vec<Text>, key: &Text) -> Result<(), Problem> {
+    if let Some(first) = seen.iter().find(|earlier| earlier.text == key.text) {
+        return Err(Problem::new(key.mark, format!("the key `{}` is here twice", key.text), "keep one of them")
+            .spanning(&key.text)
+            .with_related(first.mark, "the first is here"));
+    }
+    seen.push(key.clone());
+    Ok(())
+}
+
 /// The problem of nesting beyond [`DEPTH_LIMIT`].
 pub(crate) fn too_deep(mark: Mark) -> Problem {
     Problem::new(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 
 use super::problem::{Mark, Problem};
-use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, too_deep};
+use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, note_key, too_deep};
 
 /// More than any honest use of aliases needs; an alias bomb asks for billions.
 const ALIASED_NODES_LIMIT: usize = 1_000_000;
@@ -42,7 +42,9 @@ impl<'text> Reader<'text> {
                 (_, mark) => return Err(not_a_map(mark)),
             }
         }
+        let mut seen: Vec<Text> = Vec::new();
         while let Some(key) = self.key()? {
+            note_key(&mut seen, &key)?;
             match self.next()? {
                 (Event::MappingStart(..), _) if key.text == "tasks" => {
                     while let Some(name) = self.key()? {
@@ -137,9 +139,10 @@ impl<'text> Reader<'text> {
     }
 }
 
+/// How much a value takes, in units of a small one.
 fn nodes(value: &Value) -> usize {
     match value {
-        Value::Scalar { .. } => 1,
+        Value::Scalar { text, .. } => 1 + text.len() / 16,
         Value::List { items, .. } => 1 + items.iter().map(nodes).sum::<usize>(),
         Value::Map { entries, .. } => 1 + entries.iter().map(|(_, value)| nodes(value)).sum::<usize>(),
     }

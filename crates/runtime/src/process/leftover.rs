@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::table::{self, Noted};
-use super::{look_at, members, signal_group};
+use super::{look_at, members, signal_group, signal_task};
 use crate::host;
 
 /// The environment variable by which a task's processes can be told.
@@ -29,35 +29,47 @@ const FORCED_PATIENCE: Duration = Duration::from_secs(10);
 pub fn end_leftovers(table: &Path, mark: &str) -> Result<BTreeSet<u64>, i32> {
     let boot = host::boot_id();
     let noted = table::read(table);
-    let groups: Vec<i32> =
-        (noted.iter()).filter(|noted| noted.boot == boot && is_ours(noted, mark)).map(|noted| noted.pid).collect();
+    let ours: Vec<&Noted> = noted.iter().filter(|noted| noted.boot == boot && is_ours(noted, mark)).collect();
     for (signal, patience) in [(libc::SIGTERM, PATIENCE), (libc::SIGKILL, FORCED_PATIENCE)] {
-        let alive: Vec<i32> = groups.iter().copied().filter(|group| super::group_is_alive(*group)).collect();
-        for group in &alive {
-            signal_group(*group, signal);
+        for noted in ours.iter().filter(|noted| is_alive(noted)) {
+            if is_leader(noted) {
+                signal_task(noted.pid, signal);
+            } else {
+                signal_group(noted.pid, signal);
+            }
         }
         let deadline = Instant::now() + patience;
-        while alive.iter().any(|group| super::group_is_alive(*group)) && Instant::now() < deadline {
+        while ours.iter().any(|noted| is_alive(noted)) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-    match groups.iter().find(|group| super::group_is_alive(**group)) {
-        Some(stubborn) => Err(*stubborn),
+    match ours.iter().find(|noted| is_alive(noted)) {
+        Some(stubborn) => Err(stubborn.pid),
         None => Ok(noted.iter().map(|noted| noted.key).collect()),
     }
 }
 
 fn is_ours(noted: &Noted, mark: &str) -> bool {
-    let ticks_per_second = rustix::param::clock_ticks_per_second();
-    let tick_ns = 1_000_000_000 / ticks_per_second;
     match look_at(noted.pid) {
-        Some(leader) => {
-            let started_ns = leader.start_ticks * tick_ns;
-            let earliest = noted.started_ns.saturating_sub(2 * tick_ns);
-            leader.group == noted.pid && (earliest..noted.started_ns + START_TOLERANCE_NS).contains(&started_ns)
-        }
+        Some(_) => is_leader(noted),
         None => members(noted.pid).any(|member| carries(member.pid, mark)),
     }
+}
+
+/// Whether the process with the noted number is the one that was noted.
+fn is_leader(noted: &Noted) -> bool {
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+    look_at(noted.pid).is_some_and(|leader| {
+        let started_ns = leader.start_ticks * tick_ns;
+        let earliest = noted.started_ns.saturating_sub(2 * tick_ns);
+        (earliest..noted.started_ns + START_TOLERANCE_NS).contains(&started_ns)
+    })
+}
+
+/// Whether the task's process, which may have left its group, or any of the group is still there.
+fn is_alive(noted: &Noted) -> bool {
+    let leader = look_at(noted.pid).filter(|leader| !leader.is_zombie);
+    leader.is_some() && is_leader(noted) || super::group_is_alive(noted.pid)
 }
 
 fn carries(pid: i32, mark: &str) -> bool {

@@ -83,6 +83,17 @@ pub fn signal_group(group: i32, signal: i32) {
     }
 }
 
+/// Sends a signal to a task's process, which may have left its group, and to the rest of the group.
+///
+/// The process must not have been reaped: its number could be somebody else's.
+pub fn signal_task(pid: i32, signal: i32) {
+    signal_group(pid, signal);
+    // SAFETY: kill touches no memory.
+    unsafe {
+        libc::kill(pid, signal);
+    }
+}
+
 /// Whether any process of a group is still doing something, ended ones not counted.
 pub fn group_is_alive(group: i32) -> bool {
     members(group).next().is_some()
@@ -137,13 +148,18 @@ pub fn take_over_signals() {
     }
 }
 
+/// Those of the signals that are not ignored: `nohup` and scripts that start things in the background rely on that.
 fn stop_signals() -> libc::sigset_t {
-    // SAFETY: the set is a plain value that sigemptyset initialises.
+    // SAFETY: the set is a plain value that sigemptyset initialises; sigaction writes a plain struct.
     unsafe {
         let mut set = std::mem::zeroed::<libc::sigset_t>();
         libc::sigemptyset(&mut set);
         for signal in ENGINE_SIGNALS {
-            libc::sigaddset(&mut set, signal);
+            let mut current = std::mem::zeroed::<libc::sigaction>();
+            libc::sigaction(signal, std::ptr::null(), &mut current);
+            if current.sa_sigaction != libc::SIG_IGN {
+                libc::sigaddset(&mut set, signal);
+            }
         }
         set
     }

@@ -3,12 +3,12 @@
 //! ```text
 //!   magic+version (8) │ frame │ frame │ …        frame = mark (4) length (4) checksum (8) records
 //!   record = task (4) key (8) definition (8) inputs: versions (8) contents (8) outputs (4)
-//!            then per output: size (8) modified (8) version (8) content (8)
+//!            then per output: size (8) modified (8) version (8) content (8) path (8)
 //! ```
 //!
 //! A frame that is cut off at the end is what a crash leaves, and is dropped without a word: whatever was
-//! in it counts as not done. A frame damaged in the middle is reported; those after it are found again by
-//! their mark and kept.
+//! in it counts as not done. Any other damage is reported; frames after it are found again by their mark and
+//! kept.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -19,8 +19,9 @@ use thiserror::Error;
 use throng_core::fingerprint::{Stamp, Version, hash};
 use throng_core::stale::{InputsSeen, Made};
 
-const MAGIC: [u8; 8] = *b"throngj1";
-const FRAME_MARK: [u8; 4] = [0xF7, b'T', b'h', 0x0A];
+const MAGIC: [u8; 8] = *b"throngj2";
+/// Ends with the version too, so that frames of another one are not taken for damaged ones of this.
+const FRAME_MARK: [u8; 4] = [0xF7, b'T', b'h', b'2'];
 const FRAME_HEADER: usize = 16;
 /// A frame is cut when it has grown to this: a damaged one should not take too much with it.
 const FRAME_LIMIT: usize = 1 << 20;
@@ -64,20 +65,37 @@ pub struct Done<'a> {
     pub outputs: Outputs<'a>,
 }
 
+/// What the path of an output is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathKey(u64);
+
+impl PathKey {
+    /// The key of a path.
+    pub fn of(path: &str) -> Self {
+        PathKey(hash(path.as_bytes()) & !ADOPTED_BIT)
+    }
+}
+
 /// The outputs of a record, still in the form in which they lie in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outputs<'a>(&'a [u8]);
 
-const OUTPUT_SIZE: usize = 32;
+const OUTPUT_SIZE: usize = 40;
+/// The lowest bit of a path's hash says instead whether the file was taken over.
+const ADOPTED_BIT: u64 = 1;
 const RECORD_HEAD: usize = 40;
 
 impl Outputs<'_> {
-    /// One by one.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Made> + '_ {
-        self.0.chunks_exact(OUTPUT_SIZE).map(|bytes| Made {
-            stamp: Stamp { size: number(bytes, 0), modified_ns: number(bytes, 8) as i64 },
-            version: Version(number(bytes, 16)),
-            content: number(bytes, 24),
+    /// One by one, each with what its path is known by.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (PathKey, Made)> + '_ {
+        self.0.chunks_exact(OUTPUT_SIZE).map(|bytes| {
+            let made = Made {
+                stamp: Stamp { size: number(bytes, 0), modified_ns: number(bytes, 8) as i64 },
+                version: Version(number(bytes, 16)),
+                content: number(bytes, 24),
+                is_adopted: number(bytes, 32) & ADOPTED_BIT != 0,
+            };
+            (PathKey(number(bytes, 32) & !ADOPTED_BIT), made)
         })
     }
 }
@@ -110,15 +128,24 @@ pub fn read(path: &Path, mut take: impl FnMut(Done<'_>)) -> Result<Found, Journa
     if bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
         return Ok(Found::default());
     }
-    if !bytes.starts_with(&MAGIC) {
-        return Err(JournalError::Version { path: path.to_owned() });
-    }
     let mut found = Found { whole_bytes: MAGIC.len() as u64, ..Found::default() };
+    if !bytes.starts_with(&MAGIC) {
+        // With sound frames in it, it is ours, and only its beginning is damaged.
+        if next_frame(&bytes, MAGIC.len()).is_none() {
+            return Err(JournalError::Version { path: path.to_owned() });
+        }
+        found.damaged_bytes = MAGIC.len() as u64;
+    }
     let mut at = MAGIC.len();
     while at < bytes.len() {
-        let damaged_from = at;
-        let Some((start, payload)) = next_frame(&bytes, at) else { break };
-        found.damaged_bytes += (start - damaged_from) as u64;
+        let Some((start, payload)) = next_frame(&bytes, at) else {
+            // What a crash leaves goes on past the end, or is nothing that looks like a frame.
+            if frame_end(&bytes[at..]).is_some_and(|end| end <= bytes.len() - at) {
+                found.damaged_bytes += (bytes.len() - at) as u64;
+            }
+            break;
+        };
+        found.damaged_bytes += (start - at) as u64;
         at = start + FRAME_HEADER + payload.len();
         found.whole_bytes = at as u64;
         let mut rest = payload;
@@ -143,14 +170,16 @@ fn next_frame(bytes: &[u8], mut at: usize) -> Option<(usize, &[u8])> {
     }
 }
 
-fn frame(bytes: &[u8]) -> Option<&[u8]> {
+/// Where a frame that seems to begin here would end.
+fn frame_end(bytes: &[u8]) -> Option<usize> {
     let header = bytes.get(..FRAME_HEADER)?;
-    if header[..4] != FRAME_MARK {
-        return None;
-    }
     let length = u32::from_le_bytes(header[4..8].try_into().expect("four bytes")) as usize;
-    let payload = bytes.get(FRAME_HEADER..FRAME_HEADER.checked_add(length)?)?;
-    (checksum(payload) == number(header, 8)).then_some(payload)
+    (header[..4] == FRAME_MARK).then_some(FRAME_HEADER + length)
+}
+
+fn frame(bytes: &[u8]) -> Option<&[u8]> {
+    let payload = bytes.get(FRAME_HEADER..frame_end(bytes)?)?;
+    (checksum(payload) == number(bytes, 8)).then_some(payload)
 }
 
 /// Covers the length as well, so that a frame cannot be taken for a longer or shorter one.
@@ -181,7 +210,7 @@ pub struct Pending {
 
 impl Pending {
     /// Adds a record.
-    pub fn add(&mut self, task: u32, key: u64, definition: u64, inputs: InputsSeen, outputs: &[Made]) {
+    pub fn add(&mut self, task: u32, key: u64, definition: u64, inputs: InputsSeen, outputs: &[(PathKey, Made)]) {
         let start = *self.frame_start.get_or_insert_with(|| {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(&[0; FRAME_HEADER]);
@@ -193,11 +222,12 @@ impl Pending {
         for number in [key, definition, inputs.versions, inputs.contents] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        for made in outputs {
+        for (path, made) in outputs {
             bytes.extend_from_slice(&made.stamp.size.to_le_bytes());
             bytes.extend_from_slice(&made.stamp.modified_ns.to_le_bytes());
             bytes.extend_from_slice(&made.version.0.to_le_bytes());
             bytes.extend_from_slice(&made.content.to_le_bytes());
+            bytes.extend_from_slice(&(path.0 | (u64::from(made.is_adopted) * ADOPTED_BIT)).to_le_bytes());
         }
         if self.bytes.len() - start > FRAME_LIMIT {
             self.seal();
@@ -287,9 +317,10 @@ impl Syncer {
 mod tests {
     use super::*;
 
-    fn sample(task: u32) -> (InputsSeen, Vec<Made>) {
-        let made = Made { stamp: Stamp { size: 5, modified_ns: -7 }, version: Version(task.into()), content: 3 };
-        (InputsSeen { versions: 1, contents: 2 }, vec![made; task as usize % 3])
+    fn sample(task: u32) -> (InputsSeen, Vec<(PathKey, Made)>) {
+        let stamp = Stamp { size: 5, modified_ns: -7 };
+        let made = Made { stamp, version: Version(task.into()), content: 3, is_adopted: task.is_multiple_of(2) };
+        (InputsSeen { versions: 1, contents: 2 }, vec![(PathKey::of("a/b"), made); task as usize % 3])
     }
 
     /// A journal of `frames` frames with ten records each.
@@ -350,19 +381,23 @@ mod tests {
         let path = directory.path().join("journal");
         written(&path, 3);
         let whole = std::fs::read(&path).unwrap();
+        let last_frame = whole.windows(4).rposition(|window| window == FRAME_MARK).unwrap();
+        let last_header = last_frame..last_frame + 8;
         for at in MAGIC.len()..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
             std::fs::write(&path, &damaged).unwrap();
             let (tasks, found) = tasks(&path);
             assert_eq!(tasks.len(), 20, "flipped at {at}");
-            // At the end it cannot be told from a frame that was cut off.
-            let in_last_frame = !tasks.contains(&25);
-            assert_eq!(found.damaged_bytes == 0, in_last_frame, "flipped at {at}");
+            // In the header of the last frame it cannot always be told from a frame that was cut off.
+            assert!(found.damaged_bytes > 0 || last_header.contains(&at), "flipped at {at}");
         }
-        let mut foreign = whole;
-        foreign[0] ^= 1;
-        std::fs::write(&path, &foreign).unwrap();
+        let mut headless = whole;
+        headless[0] ^= 1;
+        std::fs::write(&path, &headless).unwrap();
+        let (tasks, found) = tasks(&path);
+        assert_eq!((tasks.len(), found.damaged_bytes), (30, 8));
+        std::fs::write(&path, "something else entirely").unwrap();
         assert!(matches!(read(&path, |_| ()), Err(JournalError::Version { .. })));
     }
 }

@@ -7,7 +7,7 @@ use throng_core::ids::{ObjectId, TaskId};
 use throng_core::stale::{InputsSeen, Made, Memory};
 use throng_core::workflow::Workflow;
 
-use super::journal::{self, Done, Found, JournalError, Pending, UNFINISHED};
+use super::journal::{self, Done, Found, JournalError, PathKey, Pending, UNFINISHED};
 
 /// The last record of every task, in arrays.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct ForeignRecord {
     task: u32,
     definition: u64,
     inputs: InputsSeen,
-    outputs: Vec<Made>,
+    outputs: Vec<(PathKey, Made)>,
 }
 
 /// Below this, a journal is too small to be worth rewriting.
@@ -60,7 +60,7 @@ impl Recorded {
     pub fn unfinished_frames(&self, flow: &Workflow) -> Vec<u8> {
         let mut pending = Pending::default();
         for task in flow.tasks().filter(|task| self.memory(*task) == Memory::Unfinished) {
-            let outputs: Vec<Made> = flow.outputs(task).map(|object| self.made(object).unwrap_or_default()).collect();
+            let outputs: Vec<(PathKey, Made)> = self.made_by(flow, task).collect();
             pending.add(task.0, flow.name_key(task), UNFINISHED, InputsSeen::default(), &outputs);
         }
         pending.take()
@@ -81,6 +81,12 @@ impl Recorded {
         self.made.get(object.index()).copied().flatten()
     }
 
+    /// What a task is recorded to have made, as a record has it.
+    fn made_by<'a>(&'a self, flow: &'a Workflow, task: TaskId) -> impl Iterator<Item = (PathKey, Made)> + 'a {
+        let recorded = |object| Some((PathKey::of(flow.object_name(object)), self.made(object)?));
+        flow.outputs(task).filter_map(recorded)
+    }
+
     /// Whether most of the journal is records that later ones have replaced, or damage.
     pub fn is_worth_compacting(&self) -> bool {
         let replaced = self.found.records - self.live;
@@ -99,7 +105,7 @@ impl Recorded {
                 Memory::Different | Memory::Unfinished => (UNFINISHED, InputsSeen::default()),
             };
             outputs.clear();
-            outputs.extend(flow.outputs(task).map(|object| self.made(object).unwrap_or_default()));
+            outputs.extend(self.made_by(flow, task));
             pending.add(task.0, flow.name_key(task), definition, inputs, &outputs);
         }
         self.add_foreign(&mut pending);
@@ -146,10 +152,12 @@ impl Reading<'_> {
             definition if definition == self.flow.definition_hash(task) => Memory::Same(done.inputs),
             _ => Memory::Different,
         };
-        let made = done.outputs.iter().map(Some).chain(std::iter::repeat(None));
-        for (object, made) in self.flow.outputs(task).zip(made) {
-            // What a differently written task made is not what this one makes, but Throng did make it.
-            self.recorded.made[object.index()] = made;
+        // Even a task that is written differently now has made what it made; but under the same names only.
+        for (at, object) in self.flow.outputs(task).enumerate() {
+            let path = PathKey::of(self.flow.object_name(object));
+            let same_place = done.outputs.iter().nth(at).filter(|(recorded, _)| *recorded == path);
+            let found = same_place.or_else(|| done.outputs.iter().find(|(recorded, _)| *recorded == path));
+            self.recorded.made[object.index()] = found.map(|(_, made)| made);
         }
     }
 
@@ -181,7 +189,9 @@ mod tests {
         let before = flow("tasks: { t: { foreach: { i: 1..3 }, run: 'x {i}', out: 'o{i}' }, gone: { run: y } }");
         let mut pending = Pending::default();
         for task in before.tasks() {
-            let outputs = vec![Made { content: u64::from(task.0), ..Made::default() }; before.outputs(task).len()];
+            let made =
+                |object| (PathKey::of(before.object_name(object)), Made { content: task.0.into(), ..Made::default() });
+            let outputs: Vec<_> = before.outputs(task).map(made).collect();
             let (key, definition) = (before.name_key(task), before.definition_hash(task));
             pending.add(task.0, key, definition, InputsSeen::default(), &outputs);
         }
