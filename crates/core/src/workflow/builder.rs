@@ -3,10 +3,11 @@
 //! Entries arrive one by one and are turned at once into templates; once all are there, every output of
 //! every task gets its number, then every input finds the object it names, then the edges follow.
 
+mod wiring;
+
 use std::collections::BTreeMap;
 
 use super::problem::{Mark, Problem, ProblemList, Problems};
-use super::select::find_row;
 use super::spec::{self, Action, Foreach, Input, TaskSpec};
 use super::strings::Interner;
 use super::value::{Item, Text, Value};
@@ -14,14 +15,9 @@ use super::{
     Column, Piece, Resources, Settings, Surroundings, Template, Variable, Workflow, command, edges, path, pattern,
     quantity,
 };
-use crate::ids::TaskId;
 
 /// Twenty times what Throng promises. More would need tens of gigabytes for the graph alone.
 const TASKS_LIMIT: u64 = 200_000_000;
-/// References from tasks to objects or other tasks, together.
-const EDGES_LIMIT: usize = 500_000_000;
-/// Ends of names are 32 bits wide.
-const NAME_BYTES_LIMIT: usize = u32::MAX as usize - (1 << 20);
 /// With more templates than this, a line per name would help nobody: kinds are then the programs that run.
 const NAMED_KINDS_LIMIT: usize = 64;
 
@@ -433,275 +429,6 @@ impl<'a> Builder<'a> {
         self.flow.task_template = task_template;
     }
 
-    fn add_outputs(&mut self) {
-        let mut starts = Vec::with_capacity(self.task_total as usize + 1);
-        let mut producers: Vec<u32> = Vec::new();
-        let expected: usize = self
-            .flow
-            .templates
-            .iter()
-            .zip(&self.sources)
-            .map(|(template, source)| template.rows as usize * (source.outputs.1 - source.outputs.0) as usize)
-            .sum();
-        self.objects.reserve(expected);
-        producers.reserve(expected);
-        let mut rendered = String::new();
-        for (number, template) in self.flow.templates.iter().enumerate() {
-            let patterns = self.sources[number].outputs;
-            for row in 0..template.rows {
-                starts.push(producers.len() as u32);
-                for written in &self.written[patterns.0 as usize..patterns.1 as usize] {
-                    rendered.clear();
-                    self.render(template, row, self.pieces_of(written), &mut rendered);
-                    let path = path::normalize(&rendered);
-                    let task = template.first_task + row;
-                    if !path::is_inside(&path) {
-                        self.problems.push(
-                            Problem::new(
-                                written.mark,
-                                format!("the output `{rendered}` leaves the workflow's directory"),
-                                "write a path below the directory that the workflow file is in",
-                            )
-                            .spanning(&rendered),
-                        );
-                        continue;
-                    }
-                    if let Some(use_of_it) = self.surroundings.reserved(&path) {
-                        let message = format!("`{path}` cannot be an output: it is {use_of_it}");
-                        self.problems
-                            .push(Problem::new(written.mark, message, "choose another name").spanning(&rendered));
-                        continue;
-                    }
-                    let (object, is_new) = self.objects.add(&path);
-                    if is_new {
-                        producers.push(task);
-                        continue;
-                    }
-                    let first = producers[object as usize];
-                    let message = if first == task {
-                        format!("`{path}` stands twice among the outputs of `{}`", self.task_name(task))
-                    } else {
-                        format!(
-                            "`{path}` is made by two tasks, `{}` and `{}`",
-                            self.task_name(first),
-                            self.task_name(task)
-                        )
-                    };
-                    let first_mark = self.sources[self.flow.task_template[first as usize] as usize].mark;
-                    let problem = Problem::new(written.mark, message, "give each task outputs of its own")
-                        .spanning(&rendered)
-                        .with_related(first_mark, "the first task is here");
-                    self.problems.push(problem);
-                }
-                if self.objects.byte_count() > NAME_BYTES_LIMIT {
-                    self.problems.push(names_too_long(self.sources[number].mark));
-                    return;
-                }
-            }
-        }
-        starts.push(producers.len() as u32);
-        self.flow.output_start = starts;
-        self.flow.producers = producers;
-    }
-
-    /// No output may lie inside another: making the one would take the other away.
-    fn check_outputs_apart(&mut self) {
-        let mut last_directory = None;
-        for object in 0..self.flow.producers.len() as u32 {
-            let path = self.objects.strings.get(object);
-            let directory = path::directory(path);
-            // Neighbours mostly lie in the same directory.
-            if last_directory == Some(directory) {
-                continue;
-            }
-            last_directory = Some(directory);
-            let Some(above) = self.output_above(path) else { continue };
-            let (inner, outer) = (self.flow.producers[object as usize], self.flow.producers[above as usize]);
-            let message = format!(
-                "`{path}`, an output of `{}`, lies inside `{}`, an output of `{}`",
-                self.task_name(inner),
-                self.objects.strings.get(above),
-                self.task_name(outer)
-            );
-            let mark = |task: u32| self.sources[self.flow.task_template[task as usize] as usize].mark;
-            let problem = Problem::new(
-                mark(inner),
-                message,
-                "let one task make the whole directory, or name its files one by one",
-            )
-            .with_related(mark(outer), "the other task is here");
-            self.problems.push(problem);
-        }
-    }
-
-    /// The output that is a directory around a path, if there is one.
-    fn output_above(&self, path: &str) -> Option<u32> {
-        let slashes = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
-        let mut above = slashes.filter_map(|at| self.objects.find(&path[..at]));
-        above.find(|object| (*object as usize) < self.flow.producers.len())
-    }
-
-    fn add_inputs(&mut self) {
-        let mut starts = Vec::with_capacity(self.task_total as usize + 1);
-        let mut inputs: Vec<u32> = Vec::new();
-        let mut rendered = String::new();
-        for number in 0..self.flow.templates.len() {
-            let template = self.flow.templates[number];
-            let patterns = self.sources[number].inputs;
-            for row in 0..template.rows {
-                let start = inputs.len();
-                starts.push(start as u32);
-                for at in patterns.0..patterns.1 {
-                    let written = self.written[at as usize];
-                    rendered.clear();
-                    self.render(&template, row, self.pieces_of(&written), &mut rendered);
-                    if written.is_all {
-                        match self.tasks_named(&rendered) {
-                            Some((first, last)) => {
-                                let made = &self.flow.output_start;
-                                let count = (made[last as usize] - made[first as usize]) as usize;
-                                let rows_alike = if self.varies(&written) { 1 } else { (template.rows - row) as usize };
-                                if inputs.len() + count * rows_alike > EDGES_LIMIT {
-                                    self.problems.push(too_many_edges(written.mark));
-                                    return;
-                                }
-                                inputs.extend(made[first as usize]..made[last as usize]);
-                                if made[first as usize] == made[last as usize] {
-                                    self.problems.push(
-                                        Problem::new(
-                                            written.mark,
-                                            format!("`{rendered}` makes no files"),
-                                            "give it `out`, or use `after` to wait for it without data",
-                                        )
-                                        .spanning(&rendered),
-                                    );
-                                }
-                            }
-                            None => self.problems.push(self.unknown_task(&rendered, written.mark)),
-                        }
-                        continue;
-                    }
-                    let path = path::normalize(&rendered);
-                    if path.is_empty() {
-                        self.problems.push(Problem::new(
-                            written.mark,
-                            format!("the input `{rendered}` names no file"),
-                            "write a path",
-                        ));
-                        continue;
-                    }
-                    // Part of a directory that a task makes.
-                    if let Some(directory) = self.output_above(&path) {
-                        inputs.push(directory);
-                        continue;
-                    }
-                    let (object, is_new) = self.objects.add(&path);
-                    if is_new && !self.surroundings.exists(&path) {
-                        self.problems.push(
-                            Problem::new(
-                                written.mark,
-                                format!("the input `{path}` is not there and no task makes it"),
-                                "make the file, correct the name, or add it to the `out` of the task that makes it",
-                            )
-                            .spanning(&rendered),
-                        );
-                    }
-                    inputs.push(object);
-                }
-                // A file named twice is still read once.
-                if inputs.len() - start > 1 && has_repeats(&mut inputs[start..].to_vec()) {
-                    let mut kept = inputs.split_off(start);
-                    let mut seen = std::collections::BTreeSet::new();
-                    kept.retain(|object| seen.insert(*object));
-                    inputs.extend(kept);
-                }
-                if inputs.len() > EDGES_LIMIT || self.objects.byte_count() > NAME_BYTES_LIMIT {
-                    self.problems.push(too_many_edges(self.sources[number].mark));
-                    return;
-                }
-            }
-        }
-        starts.push(inputs.len() as u32);
-        self.flow.input_start = starts;
-        self.flow.inputs = inputs;
-    }
-
-    /// The edges without data, as (child, parent).
-    fn find_after(&mut self) -> Vec<(TaskId, TaskId)> {
-        let mut after = Vec::new();
-        let mut rendered = String::new();
-        for number in 0..self.flow.templates.len() {
-            let template = self.flow.templates[number];
-            let patterns = self.sources[number].after;
-            for at in patterns.0..patterns.1 {
-                let written = self.written[at as usize];
-                for row in 0..template.rows {
-                    rendered.clear();
-                    self.render(&template, row, self.pieces_of(&written), &mut rendered);
-                    let Some((first, last)) = self.tasks_named(&rendered) else {
-                        self.problems.push(self.unknown_task(&rendered, written.mark));
-                        continue;
-                    };
-                    // What the rows to come will add is counted before memory is asked for it.
-                    let rows_alike = if self.varies(&written) { 1 } else { (template.rows - row) as usize };
-                    if after.len() + (last - first) as usize * rows_alike > EDGES_LIMIT {
-                        self.problems.push(too_many_edges(written.mark));
-                        return after;
-                    }
-                    let child = TaskId(template.first_task + row);
-                    after.extend((first..last).map(|parent| (child, TaskId(parent))));
-                }
-            }
-        }
-        after
-    }
-
-    /// The range of tasks meant by a name of a template or of one task.
-    fn tasks_named(&self, name: &str) -> Option<(u32, u32)> {
-        let (template_name, row_values) = match name.split_once(':') {
-            Some((template, values)) => (template, Some(values)),
-            None => (name, None),
-        };
-        let number = self.strings.find(template_name)?;
-        let template = self.template_by_name.get(number as usize).filter(|template| **template != NONE)?;
-        let template = &self.flow.templates[*template as usize];
-        let all = (template.first_task, template.first_task + template.rows);
-        let Some(values) = row_values else { return Some(all) };
-        let columns = &self.flow.columns[template.columns as usize..][..template.column_count as usize];
-        let position = |list: &[u32], wanted: &str| {
-            let wanted = self.strings.find(wanted)?;
-            list.iter().position(|value| *value == wanted)
-        };
-        let row = find_row(columns, values, &self.flow.values, &position)?;
-        Some((template.first_task + row, template.first_task + row + 1))
-    }
-
-    fn unknown_task(&self, name: &str, mark: Mark) -> Problem {
-        let known = self.flow.templates.iter().take(10_000).map(|template| self.strings.strings.get(template.name));
-        let nearest = known.map(|known| (spec::distance(name, known), known)).min();
-        let remedy = match nearest {
-            Some((distance, known)) if distance <= name.len().max(3) / 2 => format!("did you mean `{known}`?"),
-            _ => "write the name of a task of this workflow".to_owned(),
-        };
-        Problem::new(mark, format!("there is no task named `{name}`"), remedy).spanning(name)
-    }
-
-    fn cycle_problem(&self, cycle: &[TaskId]) -> Problem {
-        let names: Vec<String> = cycle.iter().map(|task| self.flow.name(*task)).collect();
-        let shown = if names.len() > 12 {
-            format!("{} → … → {}", names[..6].join(" → "), names[names.len() - 6..].join(" → "))
-        } else {
-            names.join(" → ")
-        };
-        let mark = self.sources[self.flow.template(cycle[0]).index()].mark;
-        Problem::new(
-            mark,
-            format!("these tasks wait for each other in a circle: {shown} → {}", names[0]),
-            "each arrow is a file or an `after`: remove one of them",
-        )
-        .spanning(&names[0])
-    }
-
     fn task_name(&self, task: u32) -> String {
         let template = &self.flow.templates[self.flow.task_template[task as usize] as usize];
         let mut name = self.strings.strings.get(template.name).to_owned();
@@ -734,21 +461,4 @@ impl<'a> Builder<'a> {
 fn parse_into(text: &Text, names: &[String], strings: &mut Interner, pieces: &mut Vec<Piece>) -> Result<(), Problem> {
     pattern::parse(&text.text, names, strings, pieces)
         .map_err(|(message, remedy)| Problem::new(text.mark, message, remedy).spanning(&text.text))
-}
-
-fn has_repeats(objects: &mut [u32]) -> bool {
-    objects.sort_unstable();
-    objects.windows(2).any(|pair| pair[0] == pair[1])
-}
-
-fn too_many_edges(mark: Mark) -> Problem {
-    Problem::new(
-        mark,
-        format!("the workflow has more than {EDGES_LIMIT} edges"),
-        "put a task that gathers between the many that make and the many that read",
-    )
-}
-
-fn names_too_long(mark: Mark) -> Problem {
-    Problem::new(mark, "the names of all files together exceed 4 GiB", "use shorter paths or several workflows")
 }
