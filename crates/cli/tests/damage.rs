@@ -77,8 +77,10 @@ fn other_damaged_files_of_the_state_do_no_harm() {
 
 /// Runs a script as root of a mount namespace of its own, with the binary as `$THRONG`.
 fn in_own_mounts(sandbox: &Sandbox, script: &str) -> Output {
+    let is_root = rustix::process::geteuid().is_root();
     let child = Command::new("unshare")
-        .args(["--mount", "sh", "-ec", script])
+        .args(if is_root { &["--mount"][..] } else { &["--mount", "--map-root-user"] })
+        .args(["sh", "-ec", script])
         .current_dir(sandbox.path())
         .env("THRONG", env!("CARGO_BIN_EXE_throng"))
         .stdin(Stdio::null())

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -180,15 +181,15 @@ impl Driver {
     /// Runs everything; returns when nothing is left to do.
     pub fn execute(mut self) -> Result<RunEnd, EngineError> {
         let shared = self.shared.clone();
-        let keeper = std::thread::spawn({
+        let keeper = start_thread("keeper", {
             let (shared, path) = (shared.clone(), self.directory.workflow());
             move || {
                 if let Err(error) = write_whole(&path, &shared.flow.to_bytes()) {
                     shared.give_up(error.to_string());
                 }
             }
-        });
-        let syncing = Syncing::start(self.journal.syncer()?, shared.clone());
+        })?;
+        let syncing = Syncing::start(self.journal.syncer()?, shared.clone())?;
         {
             let mut core = shared.lock();
             shared.submit(&mut core, shared.clock.now());
@@ -352,10 +353,15 @@ fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
     (entries, records)
 }
 
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, EngineError> {
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map_err(|error| EngineError::GaveUp(format!("cannot start a thread: {error}")))
+}
+
 /// The thread that makes the journal durable, so that nobody else waits for the disk.
 struct Syncing {
     request: Arc<SyncRequest>,
-    thread: std::thread::JoinHandle<()>,
+    thread: JoinHandle<()>,
 }
 
 #[derive(Default)]
@@ -371,9 +377,9 @@ struct SyncState {
 }
 
 impl Syncing {
-    fn start(syncer: Syncer, shared: Arc<Shared>) -> Syncing {
+    fn start(syncer: Syncer, shared: Arc<Shared>) -> Result<Syncing, EngineError> {
         let request = Arc::new(SyncRequest::default());
-        let thread = std::thread::spawn({
+        let thread = start_thread("syncer", {
             let request = request.clone();
             move || {
                 while request.wait() {
@@ -383,8 +389,8 @@ impl Syncing {
                     request.rest();
                 }
             }
-        });
-        Syncing { request, thread }
+        })?;
+        Ok(Syncing { request, thread })
     }
 
     fn ask(&self) {

@@ -99,6 +99,8 @@ pub(crate) struct Core {
     running: Vec<Option<Job>>,
     /// Until when what runs in each slot sleeps, if it is a timer and not a thread.
     sleeping: Vec<Option<Time>>,
+    /// When what runs in each slot was begun.
+    begun: Vec<Time>,
     /// What came of the attempt that has just ended in each slot.
     results: Vec<Option<AttemptResult>>,
     /// Built-in tasks that sleep, and until when.
@@ -129,6 +131,7 @@ impl Core {
             commands: Vec::new(),
             running: vec![None; slots],
             sleeping: vec![None; slots],
+            begun: vec![Time::START; slots],
             results: vec![None; slots],
             sleepers: BTreeSet::new(),
             journal: Pending::default(),
@@ -264,6 +267,7 @@ impl Shared {
         core.ledger.start(task, attempt).expect("a node starts only what is ready");
         core.kinds[self.flow.kind(task).index()].running += 1;
         core.running[slot.index()] = Some(job);
+        core.begun[slot.index()] = now;
         core.first_start.get_or_insert(now);
         let has_files = self.flow.inputs(task).len() > 0 || self.flow.outputs(task).len() > 0;
         if !self.flow.is_builtin(task) || has_files {
@@ -422,8 +426,10 @@ impl Shared {
             Some(until) => {
                 core.sleepers.remove(&(until, slot));
                 let job = core.running[slot.index()].expect("a sleeper is running");
-                let mut result = AttemptResult::without_process(job, slot, now);
+                let mut result = AttemptResult::without_process(job, slot, core.begun[slot.index()]);
+                result.attempt.ended = now;
                 result.attempt.outcome = slot::outcome_of_kill(why);
+                result.remark = slot::remark_on_kill(&self.flow, job.task, why);
                 core.results[slot.index()] = Some(result);
                 core.events.push_back(Event::Finished { slot, end: End::Killed });
             }

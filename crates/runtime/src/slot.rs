@@ -18,7 +18,7 @@ use throng_core::node::{End, KillReason};
 use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen};
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
-use throng_core::workflow::Action;
+use throng_core::workflow::{Action, Workflow};
 
 use crate::node_loop::Shared;
 use crate::process::leftover::RUN_VARIABLE;
@@ -133,6 +133,12 @@ impl Target {
 
 fn signal_for(hard: bool) -> i32 {
     if hard { libc::SIGKILL } else { libc::SIGTERM }
+}
+
+/// What to say of an attempt that was told to end.
+pub fn remark_on_kill(flow: &Workflow, task: TaskId, why: KillReason) -> Option<String> {
+    let timeout = flow.timeout(task).filter(|_| why == KillReason::Timeout)?;
+    Some(format!("it took longer than its `timeout` of {timeout:?}"))
 }
 
 /// Environment that all tasks share, ready to be handed to a program.
@@ -378,12 +384,8 @@ impl<'a> SlotRunner<'a> {
     }
 
     fn ended_by_us(&self, job: Job, told: Told) -> Trouble {
-        let outcome = outcome_of_kill(told.why);
-        let remark = match (outcome, self.shared.flow.timeout(job.task)) {
-            (Outcome::TimedOut, Some(timeout)) => format!("it took longer than its `timeout` of {timeout:?}"),
-            _ => String::new(),
-        };
-        Trouble { outcome, remark }
+        let remark = remark_on_kill(&self.shared.flow, job.task, told.why).unwrap_or_default();
+        Trouble { outcome: outcome_of_kill(told.why), remark }
     }
 
     fn launch(&mut self, job: Job, words: &[String]) -> io::Result<i32> {
