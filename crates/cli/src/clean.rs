@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use throng_core::stale::Memory;
+use throng_core::stale::{Memory, why_kept};
 use throng_runtime::files::Workplace;
-use throng_runtime::state::{StateDirectory, StateError, write_whole};
+use throng_runtime::state::{StateDirectory, StateError, write_durably};
 use throng_runtime::store::{Recorded, journal};
 
 use crate::exit::{Code, Failure};
@@ -64,15 +64,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
             if !found.is_present() {
                 continue;
             }
-            let reason = match recorded.made(object) {
-                Some(made) if made.is_adopted => Some("it was taken over, not made by Throng"),
-                Some(made) if made.stamp != found => Some("it has changed since Throng made it"),
-                Some(_) if place.is_directory(name) => Some("it is a directory"),
-                Some(_) => None,
-                None => Some("Throng did not make it"),
-            };
-            if let Some(reason) = reason {
-                tell!("kept {name}: {reason}");
+            if let Some(why) = why_kept(recorded.made(object), found, place.is_directory(name)) {
+                tell!("kept {}: {}", words::printable(name), why.words());
                 kept += 1;
                 continue;
             }
@@ -101,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 /// Keeps only the records of other workflows.
 fn forget(state: &StateDirectory, recorded: &Recorded) -> Result<(), Failure> {
     let content = journal::whole(&recorded.foreign_frames());
-    write_whole(&state.journal(), &content).map_err(|error| trouble(error, "make it writable"))
+    write_durably(&state.journal(), &content).map_err(|error| trouble(error, "make it writable"))
 }
 
 fn clean_runs(state: &StateDirectory, dry_run: bool) -> Result<Code, Failure> {

@@ -29,7 +29,16 @@ fn one(renderer: &Renderer, problem: &Problem, file: &str, text: &str) -> String
     let first = if is_near { first } else { problem.mark.line.max(1) };
     let start = line_start(text, first);
     let end = line_start(text, if is_near { last } else { first } + 1);
-    let excerpt = clipped(&text[start..end]);
+    if end - start > EXCERPT_LIMIT {
+        // A line that long is a program's, and no picture of it would help.
+        let Problem { mark, message, remedy, .. } = problem;
+        let around = around(text, mark.line, mark.column);
+        return format!(
+            "error: {message}\n --> {file}:{}:{}\n  | … {around} …\n  = help: {remedy}",
+            mark.line, mark.column
+        );
+    }
+    let excerpt = &text[start..end];
     let place = |mark: Mark, length: u32| {
         let line = line_start(excerpt, mark.line.max(1) - first + 1);
         let from = line + byte_of_column(&excerpt[line..], mark.column.max(1) - 1);
@@ -55,15 +64,14 @@ fn one(renderer: &Renderer, problem: &Problem, file: &str, text: &str) -> String
     renderer.render(&[report]).to_string()
 }
 
-/// Longer lines than a screen is wide help nobody, and a file may be one line of gigabytes.
+/// Longer excerpts than this are not shown as a picture: a file may be one line of gigabytes.
 const EXCERPT_LIMIT: usize = 20_000;
 
-fn clipped(text: &str) -> &str {
-    let mut end = text.len().min(EXCERPT_LIMIT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+/// A few dozen letters before and after a place.
+fn around(text: &str, line: u32, column: u32) -> String {
+    let line = &text[line_start(text, line)..];
+    let letters = line.chars().skip((column as usize).saturating_sub(31)).take(90);
+    letters.map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 /// The byte at which a line begins, counted from one; the end of the text if there are not so many.
@@ -100,5 +108,15 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(shown.join("\n\n"));
+    }
+
+    #[test]
+    fn the_place_in_a_very_long_line_is_right() {
+        let many: String = (0..3000).map(|i| format!("\"t{i}\": {{\"run\": \"x\"}}, ")).collect();
+        let text = format!("{{\"tasks\": {{{many}\"last\": {{\"rum\": \"x\"}}}}}}");
+        let problems = Workflow::parse(&text, Format::Json, "flow", &NoFiles).unwrap_err();
+        let shown = render_with(&Renderer::plain(), &problems, "flow.json", &text);
+        let column = text.find("\"rum\"").unwrap() + 1;
+        assert!(shown.contains(&format!("flow.json:1:{column}")) && shown.contains("{\"rum\": \"x\"}"), "{shown}");
     }
 }

@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use throng_core::ids::TaskId;
 use throng_core::trace::Entry;
-use throng_runtime::log;
-use throng_runtime::state::StateDirectory;
+use throng_runtime::recording::Recording;
+use throng_runtime::state::{RunDirectory, StateDirectory};
+use throng_runtime::{log, process};
 
 use crate::exit::{Code, Failure};
 use crate::runs::find_run;
@@ -57,18 +59,66 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         }
         written(log::copy(&run.log(), attempt.log.0, attempt.log.1, &mut out))?;
     }
-    if attempts.is_empty() {
-        note!(
-            "`{}` did not run in run {} (see `throng status {} {}`)",
-            arguments.task,
-            run.number,
-            run.number,
-            arguments.task
-        );
-    } else if attempts.iter().all(|attempt| attempt.log.1 == 0) {
+    let is_running = show_running(&state, &recording, &tasks, &mut out)?;
+    if attempts.is_empty() && !is_running {
+        explain_nothing(&state, &run, arguments, &tasks, &recording);
+    } else if !is_running && attempts.iter().all(|attempt| attempt.log.1 == 0) {
         note!("it printed nothing");
     }
     Ok(Code::Done)
+}
+
+/// Shows what tasks that are running now have printed so far; whether there are any.
+fn show_running(
+    state: &StateDirectory,
+    recording: &Recording,
+    tasks: &[TaskId],
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
+    if recording.about.end.is_some() || !state.is_locked() {
+        return Ok(false);
+    }
+    let mut is_running = false;
+    for (slot, key) in process::running_slots(&state.slots()) {
+        let Some(task) = tasks.iter().find(|task| recording.flow.name_key(**task) == key) else { continue };
+        is_running = true;
+        note!("{} is running; so far it has printed:", recording.flow.name(*task));
+        let printed = std::fs::read(state.scratch().join(slot.to_string())).unwrap_or_default();
+        written(out.write_all(&printed))?;
+    }
+    Ok(is_running)
+}
+
+/// How many runs back to look for a task that did not run in this one.
+const LOOKED_BACK: usize = 100;
+
+fn explain_nothing(
+    state: &StateDirectory,
+    run: &RunDirectory,
+    arguments: &Arguments,
+    tasks: &[TaskId],
+    recording: &Recording,
+) {
+    let (task, number) = (&arguments.task, run.number);
+    if let Some(attempt) = arguments.attempt {
+        return note!("`{task}` had no attempt {attempt} in run {number}");
+    }
+    let keys: Vec<u64> = tasks.iter().map(|task| recording.flow.name_key(*task)).collect();
+    let earlier = state.runs().unwrap_or_default().into_iter().rev().filter(|earlier| *earlier < number);
+    let ran_in = earlier.take(LOOKED_BACK).find(|earlier| {
+        let Ok(earlier) = Recording::read(&state.run(*earlier)) else { return false };
+        let mut attempts = earlier.entries().filter_map(|(_, entry)| match entry {
+            Entry::Attempt(attempt) => Some(attempt.task),
+            _ => None,
+        });
+        attempts.any(|task| keys.contains(&earlier.flow.name_key(task)))
+    });
+    match ran_in {
+        Some(earlier) => {
+            note!("`{task}` did not run in run {number}; the last time was run {earlier}: throng logs {earlier} {task}")
+        }
+        None => note!("`{task}` did not run in run {number} (see `throng status {number} {task}`)"),
+    }
 }
 
 /// A reader that has gone away, as in `throng logs … | head`, is no error.

@@ -29,8 +29,9 @@ struct Cli {
 const EXAMPLE: &str = "\
 Example:
   throng run examples/wordcount/flow.yaml      run it; run it again and only what changed is done
-  throng status last count:emma                what happened to one task
-  throng logs last count:emma                  what it printed
+  cd examples/wordcount                        the other commands look for the state where you are
+  throng status last count:dawn,1              what happened to one task
+  throng logs last table                       what it printed
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 

@@ -39,6 +39,8 @@ const RATE_WINDOW: Duration = Duration::from_secs(10);
 pub struct Failures {
     /// Their names.
     pub names: Vec<String>,
+    /// One of them that has printed something.
+    pub printed: Option<String>,
 }
 
 /// A view that is being kept up to date.
@@ -233,6 +235,9 @@ fn tell(notices: Vec<Notice>, logs: &str, failures: &mut Failures) -> Vec<String
                 continue;
             }
             failures.names.push(notice.task.clone());
+            if !notice.tail.is_empty() {
+                failures.printed.get_or_insert(notice.task.clone());
+            }
         }
         texts.push(words_of(&notice, logs));
     }

@@ -14,7 +14,7 @@ use throng_core::workflow::{Workflow, quantity};
 use throng_runtime::clock::Clock;
 use throng_runtime::driver::{Engine, EngineError};
 use throng_runtime::run::{Options, Outlook, Run, RunError, Verify};
-use throng_runtime::state::{RunEnd, StateError};
+use throng_runtime::state::{RunEnd, StateDirectory, StateError};
 use throng_runtime::store::JournalError;
 use throng_runtime::{host, process};
 
@@ -45,8 +45,8 @@ pub struct Arguments {
     flow: PathBuf,
     /// Files or tasks to bring up to date, with all they need [default: everything]
     targets: Vec<String>,
-    /// How many tasks to run at once [default: the number of cores]
-    #[arg(long, short = 'w', value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
+    #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     width: Option<u32>,
     /// Which ready task comes next: fifo, lifo, largest or critical-path
     #[arg(long, default_value = "fifo")]
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     resources.memory_bytes = arguments.memory.unwrap_or(machine.memory_bytes);
     let options = Options {
         state: arguments.state.clone().unwrap_or_else(|| loaded.directory.join(".throng")),
-        directory: loaded.directory,
+        directory: loaded.directory.clone(),
         file: arguments.flow.clone(),
         place: policy("here")?,
         order,
@@ -128,8 +128,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         },
         fresh: arguments.fresh,
         wish: Wish {
-            targets: find_all(&flow, &arguments.targets)?,
-            rerun: find_all(&flow, &arguments.rerun)?,
+            targets: find_all(&flow, &loaded.directory, &arguments.targets)?,
+            rerun: find_all(&flow, &loaded.directory, &arguments.rerun)?,
             adopt: arguments.adopt,
         },
         clock,
@@ -155,6 +155,7 @@ fn execute(run: Run, arguments: &Arguments, state: &Path) -> Result<Code, Failur
         (false, false) => Style::Lines,
     };
     let view = progress_view::start(run.engine(), style, log_command(number, state));
+    let engine = run.engine();
     let result = run.execute();
     let failures = view.finish();
     let end = result.map_err(failure)?;
@@ -164,7 +165,8 @@ fn execute(run: Run, arguments: &Arguments, state: &Path) -> Result<Code, Failur
     if !arguments.quiet {
         let place = arguments.state.as_ref().map_or(String::new(), |state| format!(" --state {}", state.display()));
         let again = format!("throng run {}{place}", arguments.flow.display());
-        summarize(number, &end, &failures, &again, &log_command(number, state));
+        let kept = engine.kept_files();
+        summarize(number, &end, &failures, &again, &log_command(number, state), kept, &StateDirectory::new(state));
     }
     Ok(match end.state.as_str() {
         "interrupted" => Code::Interrupted,
@@ -198,11 +200,15 @@ fn policy(text: &str) -> Result<Policy, Failure> {
     text.parse().map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
 }
 
-fn find_all(flow: &Workflow, names: &[String]) -> Result<Vec<TaskId>, Failure> {
+fn find_all(flow: &Workflow, directory: &Path, names: &[String]) -> Result<Vec<TaskId>, Failure> {
     let mut tasks = Vec::new();
     for name in names {
-        let found = flow.find(name);
-        tasks.extend(found.map_err(|error| Failure::bad_input(error, "see --dry-run for the names of tasks"))?);
+        // A path may be meant from here, as the shell completes it, or as the workflow writes it.
+        let from_here = std::path::absolute(name).ok();
+        let inside = from_here.as_ref().and_then(|path| path.strip_prefix(directory).ok()?.to_str());
+        let found = flow.find(name).or_else(|error| inside.and_then(|path| flow.find(path).ok()).ok_or(error));
+        let remedy = "name a task (`shrink` for all of a kind, `shrink:7` for one) or a file that a task makes";
+        tasks.extend(found.map_err(|error| Failure::bad_input(error, remedy))?);
     }
     Ok(tasks)
 }
@@ -210,7 +216,7 @@ fn find_all(flow: &Workflow, names: &[String]) -> Result<Vec<TaskId>, Failure> {
 fn failure(error: RunError) -> Failure {
     match &error {
         RunError::State(StateError::Locked { .. }) => {
-            Failure::bad_input(error, "wait for it, stop it, or use another directory with --state")
+            Failure::bad_input(error, "wait for it, or stop it: two engines on the same files would disturb each other")
         }
         RunError::State(StateError::Elsewhere { .. }) => {
             Failure::bad_input(error, "give each directory a state of its own with --state")
@@ -263,7 +269,15 @@ fn log_command(run: u64, state: &Path) -> String {
     format!("throng logs{place} {run}")
 }
 
-fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, again: &str, logs: &str) {
+fn summarize(
+    run: u64,
+    end: &RunEnd,
+    failures: &progress_view::Failures,
+    again: &str,
+    logs: &str,
+    kept: u64,
+    state: &StateDirectory,
+) {
     let mut parts = vec![format!("{} done", end.done)];
     for (number, what) in [(end.up_to_date, "up to date"), (end.failed, "failed"), (end.skipped, "skipped")] {
         if number > 0 {
@@ -281,7 +295,15 @@ fn summarize(run: u64, end: &RunEnd, failures: &progress_view::Failures, again: 
         let more = end.failed - failures.names.len() as u64;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         note!("failed: {}{more}", failures.names.join(", "));
-        note!("  = help: see `{logs} {}`; correct it, then `{again}` goes on", failures.names[0]);
+        let look = failures.printed.as_ref().map_or(String::new(), |task| format!("see `{logs} {task}`; "));
+        note!("  = help: {look}correct it, then `{again}` goes on");
+    }
+    if kept > 0 {
+        let files = words::count(kept, "file");
+        note!(
+            "note: {files} in the way of an output, not made by Throng or changed since, moved to {}",
+            state.kept(run).display()
+        );
     }
     if end.state == "interrupted" {
         note!("interrupted: `{again}` goes on where it was");

@@ -53,7 +53,7 @@ pub fn find_run(state: &StateDirectory, name: &str) -> Result<RunDirectory, Fail
     state.find_run(name).map_err(|error| {
         Failure::bad_input(
             error,
-            "go to the workflow's directory or say where it is with --state; `throng runs` lists runs",
+            "a run is a number or `last`, before the task; it is looked for in .throng here, or where --state says",
         )
     })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use throng_core::ids::TaskId;
 use throng_core::node::{Command, Event};
 use throng_core::stale::Reason;
 use throng_core::time::Time;
@@ -47,9 +48,18 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Code, Failure> {
     let about = runs::about(run)?;
     let state_word = runs::state_word(state, run, &about);
+    // A run that has only just begun, or was killed in its first moments, has no recording yet.
+    let recording = Recording::read(run).ok();
+    let standing = recording.as_ref().map(Recording::standing).unwrap_or_default();
+    let names = |tasks: &[TaskId], limit: usize| -> Vec<String> {
+        let flow = recording.as_ref().map(|recording| &recording.flow);
+        tasks.iter().take(limit).filter_map(|task| Some(flow?.name(*task))).collect()
+    };
     if json {
         let mut value = serde_json::to_value(&about).expect("plain data can be written");
         value["state"] = json!(state_word);
+        value["failed_tasks"] = json!(names(&standing.failed, usize::MAX));
+        value["running_tasks"] = json!(names(&standing.running, usize::MAX));
         tell!("{value}");
         return Ok(Code::Done);
     }
@@ -57,19 +67,43 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
     tell!("started   {} ({})", words::moment(about.started_unix_ms), words::ago(about.started_unix_ms));
     let node = &about.node;
     tell!("node      width {}, order {}, pack {}", node.width, node.order, node.pack);
-    if let Some(end) = &about.end {
-        tell!(
-            "tasks     {} in all: {} done, {} up to date, {} failed, {} skipped",
-            end.total,
-            end.done,
-            end.up_to_date,
-            end.failed,
-            end.skipped
-        );
-        tell!("took      {} ({})", words::seconds(end.seconds), words::rate(end.tasks_per_s));
+    match &about.end {
+        Some(end) => {
+            let left = end.total - end.done - end.up_to_date - end.failed - end.skipped;
+            tell!(
+                "tasks     {} in all: {} done, {} up to date, {} failed, {} skipped, {left} left",
+                end.total,
+                end.done,
+                end.up_to_date,
+                end.failed,
+                end.skipped
+            );
+            let speed = if end.done > 1 { format!(" ({})", words::rate(end.tasks_per_s)) } else { String::new() };
+            tell!("took      {}{speed}", words::seconds(end.seconds));
+        }
+        None => tell!(
+            "tasks     so far {} done, {} up to date, {} failed, {} skipped",
+            standing.done,
+            standing.up_to_date,
+            standing.failed.len(),
+            standing.skipped
+        ),
+    }
+    let word = if state_word == "running" { "running" } else { "unended" };
+    let is_over = about.end.is_some();
+    for (title, tasks) in [("failed", &standing.failed), (word, &standing.running)] {
+        if tasks.is_empty() || is_over && title == word {
+            continue;
+        }
+        let more = tasks.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more (--json lists all)") } else { String::new() };
+        tell!("{title:<9} {}{more}", words::printable(&names(tasks, SHOWN).join(", ")));
     }
     Ok(Code::Done)
 }
+
+/// Names shown of tasks that failed or run.
+const SHOWN: usize = 20;
 
 /// The recording of a run, or why there is none.
 pub fn recording(run: &RunDirectory) -> Result<Recording, Failure> {

@@ -19,15 +19,21 @@ fn done() -> Sandbox {
 
 #[test]
 fn a_cut_journal_costs_only_what_was_cut() {
-    let sandbox = done();
-    let journal = std::fs::read(sandbox.file(".throng/journal")).unwrap();
-    for keep in [0, 4, 8, 20, journal.len() / 2, journal.len() - 1] {
+    let share = |part: f64| {
+        let sandbox = done();
+        let journal = std::fs::read(sandbox.file(".throng/journal")).unwrap();
+        let keep = (journal.len() as f64 * part) as usize;
         std::fs::write(sandbox.file(".throng/journal"), &journal[..keep]).unwrap();
         let output = sandbox.run(&["--quiet"]).expect_code(0);
         assert_eq!(output.number("done") + output.number("up_to_date"), 200);
         assert_eq!(sandbox.read("out/200"), "200\n");
-        sandbox.run(&["--quiet"]).expect_code(0);
-    }
+        assert_eq!(sandbox.run(&["--quiet"]).expect_code(0).number("up_to_date"), 200);
+        output.number("up_to_date")
+    };
+    assert_eq!(share(0.0), 0);
+    share(0.0005);
+    let (half, most) = (share(0.5), share(0.999));
+    assert!(half > 0 && half < 200 && most > half, "{half} and {most} of 200");
 }
 
 #[test]

@@ -238,3 +238,68 @@ fn what_was_asked_for_and_cannot_be_written_is_an_error() {
     command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
     finish(command.spawn().unwrap()).expect_code(4);
 }
+
+#[test]
+fn a_value_that_no_quoting_makes_safe_is_refused() {
+    for command in
+        ["cat <<E\n{x}\nE", "echo `echo {x}`", "echo $(( {x} + 1 ))", "echo \"\\{x}\"", "echo \"${{Q:-{x}}}\""]
+    {
+        let flow = |value: &str| {
+            serde_json::json!({ "tasks": { "t": { "foreach": { "x": [value] }, "run": command } } }).to_string()
+        };
+        let sandbox = Sandbox::new();
+        sandbox.write("flow.json", &flow("$(touch pwned)"));
+        let refused = sandbox.throng(&["run", "flow.json"]).expect_code(2);
+        assert!(
+            refused.stderr.contains("cannot be written safely") && refused.stderr.contains("env:"),
+            "{}",
+            refused.stderr
+        );
+        sandbox.write("flow.json", &flow("7"));
+        sandbox.throng(&["run", "flow.json"]).expect_code(0);
+        assert!(!sandbox.exists("pwned"));
+    }
+}
+
+#[test]
+fn whoever_started_the_engine_may_ignore_the_end_of_children() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: touch a, out: a } }");
+    let mut shell = std::process::Command::new("perl");
+    let script = "$SIG{CHLD} = 'IGNORE'; exec @ARGV";
+    let engine = env!("CARGO_BIN_EXE_throng");
+    let child =
+        shell.args(["-e", script, engine, "run", "flow.yaml", "--quiet"]).current_dir(sandbox.path()).spawn().unwrap();
+    finish(child).expect_code(0);
+}
+
+#[test]
+fn tasks_may_open_as_many_files_as_without_an_engine() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: ulimit -Sn > limit, out: limit } }");
+    let mut shell = std::process::Command::new("sh");
+    let script = "ulimit -Sn 100; exec \"$0\" run flow.yaml --quiet";
+    let child = shell.args(["-c", script, env!("CARGO_BIN_EXE_throng")]).current_dir(sandbox.path()).spawn().unwrap();
+    finish(child).expect_code(0);
+    assert_eq!(sandbox.read("limit"), "100\n");
+}
+
+#[test]
+fn a_task_of_lower_priority_than_all_before_it_still_runs() {
+    for order in ["fifo", "lifo", "largest", "critical-path"] {
+        let sandbox = Sandbox::with_flow("tasks: { a: { noop: true }, b: { noop: true, after: a, priority: -5 } }");
+        expect(&sandbox, &["--order", order], 2, 0);
+    }
+}
+
+#[test]
+fn the_largest_input_is_what_a_task_itself_reads() {
+    let sandbox = Sandbox::with_flow(
+        "tasks:
+           p: { run: 'head -c 9000 /dev/zero > big; echo x > small', out: [big, small] }
+           q: { run: head -c 500 /dev/zero > medium, out: medium }
+           wait: { noop: true, after: [p, q] }
+           read_small: { run: echo small >> order, in: small, after: wait }
+           read_medium: { run: echo medium >> order, in: medium, after: wait }",
+    );
+    sandbox.run(&["--width", "1", "--order", "largest"]).expect_code(0);
+    assert_eq!(sandbox.read("order"), "medium\nsmall\n");
+}

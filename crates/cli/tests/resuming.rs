@@ -444,7 +444,10 @@ fn a_dry_run_says_what_would_run_and_why() {
     std::fs::remove_file(sandbox.file("sorted")).unwrap();
     sandbox.write("flow.yaml", &CHAIN.replace("cat sorted sorted", "cat sorted"));
     let sort = because("sort", "an output is missing that another task needs");
-    assert_eq!(dry_run(&sandbox, &[]), [sort, because("twice", "it is written differently now")]);
+    assert_eq!(
+        dry_run(&sandbox, &[]),
+        [sort, because("twice", "its command, environment or list of files has changed")]
+    );
     assert_eq!(dry_run(&sandbox, &["--fresh"]).len(), 3);
 }
 

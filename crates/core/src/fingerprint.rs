@@ -8,12 +8,18 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Size and modification time of a file, as one `stat` tells them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Bytes in the file.
     pub size: u64,
     /// Nanoseconds since 1970; [`Stamp::ABSENT`] uses the impossible minimum.
     pub modified_ns: i64,
+}
+
+impl Default for Stamp {
+    fn default() -> Self {
+        Stamp::ABSENT
+    }
 }
 
 impl Stamp {
@@ -37,13 +43,6 @@ impl Stamp {
 /// Stands for the bytes of an object; equal versions mean equal bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Version(pub u64);
-
-impl Version {
-    /// The version of known content, given its hash.
-    pub fn of_content(hash: u64) -> Version {
-        Version(hash)
-    }
-}
 
 /// Folds the versions of a task's inputs, in order, into the one number that its record keeps.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Nobody polls waiting tasks: the completion that closes a task's last open parent returns it as ready.
 
-use crate::ids::{ObjectId, TaskId};
+use crate::ids::TaskId;
 use crate::node::ReadyTask;
 use crate::record::{Change, Effect, Record, Refused, State};
 use crate::workflow::Workflow;
@@ -48,12 +48,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the ledger of a run; `sizes` tells of objects that are there already how large they are, if that is wanted.
-    pub fn new(
-        flow: &Workflow,
-        standing: impl Fn(TaskId) -> Standing,
-        sizes: Option<&dyn Fn(ObjectId) -> u64>,
-    ) -> Self {
+    /// Opens the ledger of a run.
+    pub fn new(flow: &Workflow, standing: impl Fn(TaskId) -> Standing) -> Self {
         let mut tally = Tally::default();
         let mut records: Vec<Record> = flow
             .tasks()
@@ -74,18 +70,10 @@ impl Ledger {
                 for child in flow.children(task) {
                     // Those that become ready by this are found by `roots`.
                     if records[child.index()].state == State::Waiting {
-                        let closed = records[child.index()].apply(Change::ParentClosed { bytes: 0 });
+                        let closed = records[child.index()].apply(Change::ParentClosed);
                         closed.expect("a waiting task hears of its parents");
                     }
                 }
-            }
-        }
-        if let Some(size) = sizes {
-            for task in flow.tasks().filter(|task| standing(*task) == Standing::Pending) {
-                let is_there = |object: &ObjectId| {
-                    flow.producer(*object).is_none_or(|parent| standing(parent) == Standing::UpToDate)
-                };
-                records[task.index()].input_bytes = flow.inputs(task).filter(is_there).map(size).sum();
             }
         }
         Ledger { records, tally }
@@ -102,15 +90,15 @@ impl Ledger {
         &self.records[task.index()]
     }
 
-    /// What a node has to know of a ready task.
-    pub fn ready_task(&self, flow: &Workflow, task: TaskId) -> ReadyTask {
+    /// What a node has to know of a ready task that reads this much.
+    pub fn ready_task(&self, flow: &Workflow, task: TaskId, input_bytes: u64) -> ReadyTask {
         let record = self.record(task);
         ReadyTask {
             task,
             class: flow.class(task),
             priority: flow.priority(task),
             attempt: record.attempt + 1,
-            input_bytes: record.input_bytes,
+            input_bytes,
         }
     }
 
@@ -129,34 +117,27 @@ impl Ledger {
         self.records[task.index()].apply(Change::Interrupted { attempt }).map(|_| ())
     }
 
-    /// An attempt succeeded, having made `bytes` for each of its readers: tasks that are ready now go into `ready`.
+    /// An attempt succeeded: tasks that are ready now go into `ready`.
     pub fn complete(
         &mut self,
         flow: &Workflow,
         task: TaskId,
         attempt: u16,
-        bytes: u64,
         ready: &mut Vec<TaskId>,
     ) -> Result<(), Refused> {
         self.records[task.index()].apply(Change::Finished { attempt })?;
         self.tally.open -= 1;
         self.tally.done += 1;
-        self.close(flow, task, bytes, ready);
+        self.close(flow, task, ready);
         Ok(())
     }
 
     /// A ready task turns out to be up to date: tasks that are ready now go into `ready`.
-    pub fn found_up_to_date(
-        &mut self,
-        flow: &Workflow,
-        task: TaskId,
-        bytes: u64,
-        ready: &mut Vec<TaskId>,
-    ) -> Result<(), Refused> {
+    pub fn found_up_to_date(&mut self, flow: &Workflow, task: TaskId, ready: &mut Vec<TaskId>) -> Result<(), Refused> {
         self.records[task.index()].apply(Change::FoundUpToDate)?;
         self.tally.open -= 1;
         self.tally.up_to_date += 1;
-        self.close(flow, task, bytes, ready);
+        self.close(flow, task, ready);
         Ok(())
     }
 
@@ -190,9 +171,9 @@ impl Ledger {
         }
     }
 
-    fn close(&mut self, flow: &Workflow, task: TaskId, bytes: u64, ready: &mut Vec<TaskId>) {
+    fn close(&mut self, flow: &Workflow, task: TaskId, ready: &mut Vec<TaskId>) {
         for child in flow.children(task) {
-            let effect = self.records[child.index()].apply(Change::ParentClosed { bytes });
+            let effect = self.records[child.index()].apply(Change::ParentClosed);
             if effect.expect("nothing runs before its parents are done") == Effect::BecameReady {
                 ready.push(child);
             }

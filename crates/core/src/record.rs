@@ -3,9 +3,9 @@
 //! ```text
 //!            parents close        started           done
 //!  Waiting ───────────────▶ Ready ───────▶ Running ───────▶ Done
-//!     │ │                     ▲   │            │
-//!     │ └── found up to date ─┼───┼────────────┼──────────▶ Done
-//!     │                       └── interrupted ─┤
+//!     │                      ▲  │              │               ▲
+//!     │                      │  └─ found up to date ───────────┘
+//!     │                      └──── interrupted ┤
 //!     └── a parent failed ▶ Skipped            └── failed ▶ Failed
 //! ```
 //!
@@ -37,11 +37,8 @@ pub enum State {
 /// Something that happened to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A parent is done, having made this many bytes for it.
-    ParentClosed {
-        /// Size of what the task reads of that parent.
-        bytes: u64,
-    },
+    /// A parent is done.
+    ParentClosed,
     /// An attempt begins.
     Started {
         /// Which one, from one.
@@ -87,11 +84,9 @@ pub struct Refused {
     pub change: Change,
 }
 
-/// The record of one task: sixteen bytes, for there may be ten million.
+/// The record of one task: eight bytes, for there may be ten million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Size of all that the task reads, as far as it is known.
-    pub input_bytes: u64,
     /// Parents that are not done.
     pub open_parents: u32,
     /// The last attempt begun, from one.
@@ -104,12 +99,12 @@ impl Record {
     /// A task with this many parents that are not done.
     pub fn new(open_parents: u32) -> Self {
         let state = if open_parents == 0 { State::Ready } else { State::Waiting };
-        Record { input_bytes: 0, open_parents, attempt: 0, state }
+        Record { open_parents, attempt: 0, state }
     }
 
     /// The record of a task in a state that needs no history.
     pub fn settled(state: State) -> Self {
-        Record { input_bytes: 0, open_parents: 0, attempt: 0, state }
+        Record { open_parents: 0, attempt: 0, state }
     }
 
     /// Applies a change, or refuses it and stays as it is.
@@ -117,8 +112,7 @@ impl Record {
         use State::{Done, Failed, Outside, Ready, Running, Skipped, Waiting};
         let refused = Err(Refused { state: self.state, change });
         let next = match (self.state, change) {
-            (Waiting, Change::ParentClosed { bytes }) => {
-                self.input_bytes += bytes;
+            (Waiting, Change::ParentClosed) => {
                 self.open_parents -= 1;
                 if self.open_parents > 0 {
                     return Ok(Effect::None);
@@ -128,7 +122,7 @@ impl Record {
             }
             // A skipped task still hears of its other parents, one outside the run of all of them, and one that
             // was up to date from the beginning of those it only comes after.
-            (Skipped | Outside | Done, Change::ParentClosed { .. }) => return Ok(Effect::None),
+            (Skipped | Outside | Done, Change::ParentClosed) => return Ok(Effect::None),
             (Ready, Change::Started { attempt }) if attempt > self.attempt => {
                 self.attempt = attempt;
                 Running
@@ -150,16 +144,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sixteen_bytes() {
-        assert_eq!(size_of::<Record>(), 16);
+    fn eight_bytes() {
+        assert_eq!(size_of::<Record>(), 8);
     }
 
     #[test]
     fn the_last_parent_makes_ready() {
         let mut record = Record::new(2);
-        assert_eq!(record.apply(Change::ParentClosed { bytes: 3 }), Ok(Effect::None));
-        assert_eq!(record.apply(Change::ParentClosed { bytes: 4 }), Ok(Effect::BecameReady));
-        assert_eq!((record.input_bytes, record.state), (7, State::Ready));
+        assert_eq!(record.apply(Change::ParentClosed), Ok(Effect::None));
+        assert_eq!(record.apply(Change::ParentClosed), Ok(Effect::BecameReady));
+        assert_eq!(record.state, State::Ready);
     }
 
     #[test]

@@ -102,6 +102,71 @@ impl Known {
     }
 }
 
+impl Known {
+    /// What readers may rely on before anything has run: of a file that was deleted because nobody needs it, what
+    /// it was still tells whether its readers are up to date.
+    pub fn current(&self) -> Made {
+        match self.made {
+            Some(made) if self.is_as_made() => {
+                let content = if self.found_content != 0 { self.found_content } else { made.content };
+                Made { stamp: self.found, content, ..made }
+            }
+            Some(made) if !self.found.is_present() => made,
+            _ => Made {
+                stamp: self.found,
+                version: self.found.version(),
+                content: self.found_content,
+                is_adopted: false,
+            },
+        }
+    }
+}
+
+/// Why Throng must not delete something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyKept {
+    /// It was there before.
+    NotMade,
+    /// It was taken over.
+    Adopted,
+    /// Somebody has changed it.
+    Changed,
+    /// Somebody may have put something into it.
+    Directory,
+}
+
+impl WhyKept {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            WhyKept::NotMade => "Throng did not make it",
+            WhyKept::Adopted => "it was taken over, not made by Throng",
+            WhyKept::Changed => "it has changed since Throng made it",
+            WhyKept::Directory => "it is a directory",
+        }
+    }
+}
+
+/// Whether Throng must keep what lies at the place of an output: it deletes only files that it made and that
+/// nobody has changed since.
+pub fn why_kept(recorded: Option<Made>, found: Stamp, is_directory: bool) -> Option<WhyKept> {
+    match recorded {
+        None => Some(WhyKept::NotMade),
+        Some(made) if made.is_adopted => Some(WhyKept::Adopted),
+        Some(made) if made.stamp != found => Some(WhyKept::Changed),
+        Some(_) if is_directory => Some(WhyKept::Directory),
+        Some(_) => None,
+    }
+}
+
+/// The version of what a task has just made: if it made it before with the same content, readers know it by that.
+pub fn version_of_output(before: Option<Made>, content_before: u64, found: Stamp, content: u64) -> Version {
+    match before {
+        Some(before) if content != 0 && content == content_before => before.version,
+        _ => found.version(),
+    }
+}
+
 /// Why a task has to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -130,7 +195,7 @@ impl Reason {
     pub fn words(self) -> &'static str {
         match self {
             Reason::NeverDone => "it has not been done yet",
-            Reason::DefinitionChanged => "it is written differently now",
+            Reason::DefinitionChanged => "its command, environment or list of files has changed",
             Reason::InputChanged => "an input has changed",
             Reason::OutputChanged => "an output is not what it made",
             Reason::OutputMissing => "an output is missing",
@@ -256,13 +321,8 @@ fn judge_one(
 /// The fingerprint of a task's inputs before anything has run.
 pub fn inputs_now(flow: &Workflow, task: TaskId, known: &impl Fn(ObjectId) -> Known) -> InputsSeen {
     inputs_seen(flow.inputs(task).map(|object| {
-        let known = known(object);
-        match known.made {
-            Some(made) if flow.producer(object).is_some() && known.is_as_made() => (made.version, made.content),
-            // Deleted, and nobody needs it: what it was still tells whether its readers are up to date.
-            Some(made) if flow.producer(object).is_some() && !known.found.is_present() => (made.version, made.content),
-            _ => (known.found.version(), known.found_content),
-        }
+        let current = known(object).current();
+        (current.version, current.content)
     }))
 }
 

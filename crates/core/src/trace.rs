@@ -63,7 +63,7 @@ pub struct Attempt {
     pub slot: SlotId,
     /// When its inputs had been looked at and its place was prepared.
     pub staged: Time,
-    /// When its process had been started.
+    /// When its process was about to be started.
     pub started: Time,
     /// When its process had ended.
     pub ended: Time,

@@ -81,6 +81,8 @@ pub struct Parts {
     pub mark: String,
     /// By what files are told apart.
     pub verify: Verify,
+    /// Whether the order goes by the size of what tasks read.
+    pub uses_sizes: bool,
     /// The run's clock.
     pub clock: Clock,
     /// How many slots there are.
@@ -102,6 +104,11 @@ impl Engine {
     /// Failures that nobody has been told of yet.
     pub fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.shared.lock().notices)
+    }
+
+    /// How many files were in the way of outputs and have been moved to where nothing is deleted.
+    pub fn kept_files(&self) -> u64 {
+        self.shared.workplace.kept_files()
     }
 
     /// Asks the run to stop: the first time kindly, after that at once.
@@ -133,7 +140,7 @@ impl Driver {
         let log = PackedLog::create(&directory.log()).map_err(io_error("make", &directory.log()))?;
         let trace = File::create_new(directory.trace()).map_err(io_error("make", &directory.trace()))?;
         let null = File::open("/dev/null").map_err(io_error("open", Path::new("/dev/null")))?;
-        host::allow_many_files();
+        let tasks_files_limit = host::allow_many_files();
         let slots = parts.slots as usize;
         let table_path = parts.state.slots();
         let table = SlotTable::create(&table_path, slots).map_err(io_error("make", &table_path))?;
@@ -150,11 +157,13 @@ impl Driver {
             recorded: parts.recorded,
             verdicts: parts.verdicts,
             verify: parts.verify,
+            uses_sizes: parts.uses_sizes,
             log,
             scratch_directory,
             table,
             environment: BaseEnvironment::new(&parts.mark),
             null,
+            tasks_files_limit,
             orphans: Orphans::adopt(),
             boot: host::boot_id(),
             own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
@@ -276,9 +285,6 @@ impl Driver {
             core.stops_told += 1;
             core.events.push_back(Event::Stop);
         }
-        if core.trouble.is_some() && !core.node.is_stopping() {
-            core.events.push_back(Event::Stop);
-        }
         self.shared.orphans.reap();
         self.shared.wake_sleepers(core, now);
         if core.node.next_wake().is_some_and(|time| time <= now) {
@@ -290,7 +296,8 @@ impl Driver {
         !self.unwritten_frames.is_empty() || !self.unwritten_trace.is_empty()
     }
 
-    /// Writes out what has happened: the trace first, so that what the journal calls done can be explained.
+    /// Writes out what has happened: the trace first, so that what the journal calls done can be explained. If only the
+    /// trace cannot be written, the journal still is: what is done matters more than why.
     fn write(&mut self, syncing: &Syncing) {
         {
             let mut core = self.shared.lock();
@@ -299,9 +306,15 @@ impl Driver {
         }
         self.shared.own_peak_bytes.store(host::own_peak_bytes(), Ordering::Relaxed);
         // What could not be written stays and is tried again, so a full disk that is cleared in time costs nothing.
-        match self.trace.write(&self.unwritten_trace) {
-            Ok(length) => drop(self.unwritten_trace.drain(..length)),
-            Err(error) => self.shared.give_up(format!("cannot write {}: {error}", self.directory.trace().display())),
+        while !self.unwritten_trace.is_empty() {
+            match self.trace.write(&self.unwritten_trace) {
+                Ok(length) => drop(self.unwritten_trace.drain(..length)),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.shared.give_up(format!("cannot write {}: {error}", self.directory.trace().display()));
+                    break;
+                }
+            }
         }
         if self.unwritten_frames.is_empty() {
             return;

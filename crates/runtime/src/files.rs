@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -24,6 +25,7 @@ pub struct Workplace {
     aside: PathBuf,
     /// Where files go that were in the way and are not Throng's.
     kept: PathBuf,
+    kept_files: AtomicU64,
     /// Directories known to exist, so that a million outputs in one do not ask a million times.
     made_directories: Mutex<HashSet<String>>,
 }
@@ -33,7 +35,14 @@ impl Workplace {
     pub fn open(path: &Path, aside: PathBuf, kept: PathBuf) -> io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH;
         let directory = rustix::fs::open(path, flags, Mode::empty())?;
-        Ok(Workplace { directory, path: path.to_owned(), aside, kept, made_directories: Mutex::default() })
+        Ok(Workplace {
+            directory,
+            path: path.to_owned(),
+            aside,
+            kept,
+            kept_files: AtomicU64::new(0),
+            made_directories: Mutex::default(),
+        })
     }
 
     /// The directory itself.
@@ -97,7 +106,14 @@ impl Workplace {
 
     /// Moves somebody's file out of the way, to where nothing is ever deleted.
     pub fn keep(&self, path: &str) -> io::Result<bool> {
-        self.move_away(path, &self.kept)
+        let moved = self.move_away(path, &self.kept)?;
+        self.kept_files.fetch_add(moved.into(), Ordering::Relaxed);
+        Ok(moved)
+    }
+
+    /// How many files have been kept that way.
+    pub fn kept_files(&self) -> u64 {
+        self.kept_files.load(Ordering::Relaxed)
     }
 
     /// Moves whatever lies at a path, never over something that is there already.
@@ -162,7 +178,10 @@ fn is_directory(stat: &Stat) -> bool {
 }
 
 fn stamp(stat: &Stat) -> Stamp {
-    Stamp { size: stat.st_size as u64, modified_ns: stat.st_mtime * 1_000_000_000 + stat.st_mtime_nsec as i64 }
+    Stamp {
+        size: stat.st_size as u64,
+        modified_ns: stat.st_mtime.wrapping_mul(1_000_000_000).wrapping_add(stat.st_mtime_nsec as i64),
+    }
 }
 
 #[cfg(test)]

@@ -46,10 +46,15 @@ pub fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Lets this process open as many files as it may: each slot has one.
-pub fn allow_many_files() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // Best effort: with too few, the slot that has none says so.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+/// Lets this process open as many files as it may: each slot has one. Returns the limit there was, which is the one
+/// for tasks: some programs cannot live with a high one.
+pub fn allow_many_files() -> libc::rlimit {
+    // SAFETY: both calls work on a plain struct.
+    unsafe {
+        let mut limit = std::mem::zeroed::<libc::rlimit>();
+        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+        // Best effort: with too few, the slot that has none says so.
+        libc::setrlimit(libc::RLIMIT_NOFILE, &libc::rlimit { rlim_cur: limit.rlim_max, ..limit });
+        limit
+    }
 }

@@ -38,10 +38,9 @@ use crate::slot::{self, AttemptResult, BaseEnvironment, Job, SlotRunner, Target}
 use crate::store::Recorded;
 use crate::store::journal::{PathKey, Pending, UNFINISHED};
 
-/// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth.
+/// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth. Tasks
+/// becoming ready cost little and are all taken in at once, so that the order chooses among all of them.
 const EVENTS_AT_A_TIME: usize = 4096;
-/// Output shown with a failure at once; the rest is in the log.
-const TAIL_LINES: usize = 5;
 /// Notices that wait to be shown; if a million tasks fail, nobody reads more.
 const NOTICES_LIMIT: usize = 1000;
 
@@ -54,6 +53,8 @@ pub struct Shared {
     pub(crate) recorded: Recorded,
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) verify: Verify,
+    /// Whether the order goes by the size of what tasks read.
+    pub(crate) uses_sizes: bool,
     pub(crate) log: PackedLog,
     pub(crate) scratch_directory: PathBuf,
     pub(crate) table: SlotTable,
@@ -61,6 +62,8 @@ pub struct Shared {
     /// What tasks read: nothing.
     pub(crate) null: File,
     pub(crate) orphans: Orphans,
+    /// How many files a task may open: as many as if the engine had not asked for more.
+    pub(crate) tasks_files_limit: libc::rlimit,
     pub(crate) boot: u64,
     /// The most memory that the engine has held, looked at now and then.
     pub(crate) own_peak_bytes: AtomicU64,
@@ -150,6 +153,16 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Stops the run because its state cannot be kept: nothing starts that could not be recorded.
+    fn give_up(&mut self, why: String) {
+        if self.trouble.is_none() {
+            self.trouble = Some(why);
+            self.events.push_back(Event::Stop);
+        }
+    }
+}
+
 impl Shared {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
         self.core.lock().expect("a thread that panics under the lock has aborted the run")
@@ -161,7 +174,7 @@ impl Shared {
 
     /// Stops the run because its state cannot be kept.
     pub(crate) fn give_up(&self, why: String) {
-        self.lock().trouble.get_or_insert(why);
+        self.lock().give_up(why);
         self.main_wake.notify_one();
     }
 
@@ -301,7 +314,7 @@ impl Shared {
                 Ok(thread) => core.threads.push(thread),
                 Err(error) => {
                     *mailbox = Mailbox::NoThread;
-                    core.trouble.get_or_insert(format!("cannot start a thread for slot {}: {error}", slot.0));
+                    core.give_up(format!("cannot start a thread for slot {}: {error}", slot.0));
                     let result = AttemptResult::not_started(job, slot, self.clock.now(), &error);
                     core.events.push_back(Event::Finished { slot, end: result.end() });
                     core.results[slot.index()] = Some(result);
@@ -340,8 +353,7 @@ impl Shared {
         }
         let outputs: Vec<(PathKey, Made)> = with_paths(&self.flow, task, made.iter().copied());
         core.journal.add(task.0, self.flow.name_key(task), self.flow.definition_hash(task), inputs, &outputs);
-        let bytes = made.iter().map(|made| made.stamp.size).sum();
-        core.ledger.complete(&self.flow, task, attempt, bytes, &mut core.ready).expect("it was running");
+        core.ledger.complete(&self.flow, task, attempt, &mut core.ready).expect("it was running");
         core.kinds[self.flow.kind(task).index()].done += 1;
         self.make_ready(core, now);
     }
@@ -349,11 +361,16 @@ impl Shared {
     /// Takes back that a task is done, because it is about to be done again. What it made is remembered, so
     /// that equal bytes are still recognised if the engine does not live to see them.
     pub(crate) fn note_unfinished(&self, task: TaskId, old_contents: &[u64]) {
-        let recorded = self.flow.outputs(task).map(|object| self.recorded.made(object).unwrap_or_default());
-        let made = recorded.zip(old_contents).map(|(made, content)| Made { content: *content, ..made });
-        let made = with_paths(&self.flow, task, made);
+        let outputs = self.flow.outputs(task).zip(old_contents);
+        let made: Vec<(PathKey, Made)> = outputs
+            .filter_map(|(object, content)| {
+                let made = Made { content: *content, ..self.recorded.made(object)? };
+                Some((PathKey::of(self.flow.object_name(object)), made))
+            })
+            .collect();
         let key = self.flow.name_key(task);
         self.lock().journal.add(task.0, key, UNFINISHED, InputsSeen::default(), &made);
+        self.main_wake.notify_one();
     }
 
     /// Passes on tasks that have become ready, unless a second look shows that they need not run.
@@ -363,12 +380,13 @@ impl Shared {
             at += 1;
             if self.verdicts.get(task.index()) == Some(&Verdict::Maybe) && self.still_stands(task) {
                 core.trace.write(now, &Entry::UpToDate(task));
-                let bytes = self.flow.outputs(task).map(|object| self.objects.get(object).stamp.size).sum();
-                let found = core.ledger.found_up_to_date(&self.flow, task, bytes, &mut core.ready);
+                let found = core.ledger.found_up_to_date(&self.flow, task, &mut core.ready);
                 found.expect("it has just become ready");
                 core.kinds[self.flow.kind(task).index()].up_to_date += 1;
             } else {
-                core.events.push_back(Event::Ready(core.ledger.ready_task(&self.flow, task)));
+                let sizes = self.flow.inputs(task).map(|object| self.objects.get(object).stamp.size);
+                let input_bytes = if self.uses_sizes { sizes.sum() } else { 0 };
+                core.events.push_back(Event::Ready(core.ledger.ready_task(&self.flow, task, input_bytes)));
             }
         }
         core.ready.clear();
@@ -404,18 +422,18 @@ impl Shared {
     }
 
     fn notice(&self, core: &mut Core, result: &AttemptResult, retry_in: Option<std::time::Duration>) {
-        if core.notices.len() >= NOTICES_LIMIT {
+        // Of what is tried again, nobody needs to hear everything; of what has failed for good, a few times more.
+        if core.notices.len() >= if retry_in.is_some() { NOTICES_LIMIT } else { 2 * NOTICES_LIMIT } {
             return;
         }
         let attempt = &result.attempt;
-        let tail = if attempt.log.1 > 0 { self.log.tail(attempt.log, TAIL_LINES) } else { Ok(String::new()) };
         core.notices.push(Notice {
             task: self.flow.name(attempt.task),
             attempt: attempt.attempt,
             attempts_allowed: self.flow.retries(attempt.task) + 1,
             outcome: attempt.outcome,
             remark: result.remark.clone(),
-            tail: tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})")),
+            tail: result.tail.clone(),
             retry_in,
             seconds: attempt.ended.since(attempt.started).as_secs_f64(),
         });

@@ -2,8 +2,8 @@
 //!
 //! Threads that prepare tasks read this without a lock. What tasks make is written before their readers
 //! become ready, and becoming ready passes through the lock around the node. What comes from outside may be
-//! looked at by several threads at once: the time of modification is written last and read first, so that
-//! whoever sees a new one sees what belongs to it.
+//! looked at by several threads at once: the time of modification is written last, and read first and once more
+//! at the end, so that whoever sees a new one sees what belongs to it.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -40,13 +40,18 @@ impl Objects {
     /// What is known of an object.
     pub fn get(&self, object: ObjectId) -> Made {
         let entry = &self.entries[object.index()];
-        let modified_ns = entry.modified_ns.load(Ordering::Acquire);
-        Made {
-            stamp: Stamp { size: entry.size.load(Ordering::Relaxed), modified_ns },
-            version: Version(entry.version.load(Ordering::Relaxed)),
-            content: entry.content.load(Ordering::Relaxed),
-            // Only the record of the last run says so.
-            is_adopted: false,
+        loop {
+            let modified_ns = entry.modified_ns.load(Ordering::Acquire);
+            let made = Made {
+                stamp: Stamp { size: entry.size.load(Ordering::Acquire), modified_ns },
+                version: Version(entry.version.load(Ordering::Acquire)),
+                content: entry.content.load(Ordering::Acquire),
+                // Only the record of the last run says so.
+                is_adopted: false,
+            };
+            if entry.modified_ns.load(Ordering::Acquire) == modified_ns {
+                return made;
+            }
         }
     }
 

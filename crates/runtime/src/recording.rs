@@ -1,5 +1,6 @@
 //! A run as it was recorded: its workflow and its trace.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -37,6 +38,21 @@ pub enum RecordingError {
     },
 }
 
+/// How far a run has come.
+#[derive(Clone, Debug, Default)]
+pub struct RunStanding {
+    /// Tasks that ran and succeeded.
+    pub done: u64,
+    /// Tasks that did not have to run.
+    pub up_to_date: u64,
+    /// Tasks that will not run because one before them failed.
+    pub skipped: u64,
+    /// Tasks that failed for good.
+    pub failed: Vec<TaskId>,
+    /// Tasks that had begun and not ended.
+    pub running: Vec<TaskId>,
+}
+
 /// A recorded run.
 pub struct Recording {
     /// What it was about.
@@ -63,6 +79,31 @@ impl Recording {
         let count = self.flow.task_count();
         let entries = Reader::new(&self.trace).into_iter().flatten().map_while(Result::ok);
         entries.filter(move |(_, entry)| subject(entry).is_none_or(|task| task.index() < count))
+    }
+
+    /// How far the run has come, by what has been written of it.
+    pub fn standing(&self) -> RunStanding {
+        let mut standing = RunStanding::default();
+        let mut running = BTreeSet::new();
+        for (_, entry) in self.entries() {
+            match entry {
+                Entry::Command(Command::Start { task, .. }) => drop(running.insert(task)),
+                Entry::Command(Command::Complete { task, .. }) => {
+                    running.remove(&task);
+                    standing.done += 1;
+                }
+                Entry::Command(Command::Fail { task, .. }) => {
+                    running.remove(&task);
+                    standing.failed.push(task);
+                }
+                Entry::Command(Command::Interrupt { task, .. }) => drop(running.remove(&task)),
+                Entry::UpToDate(_) => standing.up_to_date += 1,
+                Entry::Skipped(_) => standing.skipped += 1,
+                _ => {}
+            }
+        }
+        standing.running = running.into_iter().collect();
+        standing
     }
 
     /// What happened to one task.

@@ -11,7 +11,7 @@ use throng_core::ledger::{Ledger, Standing};
 use throng_core::node::{Limits, Node, Policies};
 use throng_core::pack::{Capacity, Pack};
 use throng_core::policy::{BadPolicy, Policy};
-use throng_core::stale::{self, InputsSeen, Known, Made, Reason, Verdict, Wish};
+use throng_core::stale::{self, InputsSeen, Known, Reason, Verdict, Wish};
 use throng_core::workflow::{Resources, Workflow};
 use throng_core::{order, pack, place};
 
@@ -80,7 +80,7 @@ pub enum RunError {
     #[error(transparent)]
     Policy(#[from] BadPolicy),
     /// A task that cannot run here.
-    #[error("task `{task}` can never run here: it asks for {asks}, and there is {has}")]
+    #[error("task `{task}` can never run here: it asks for {asks}, and the run has {has}")]
     NeverFits {
         /// The task.
         task: String,
@@ -177,14 +177,17 @@ impl Outlook {
         let state = StateDirectory::new(&options.state);
         // Where nothing is yet, nothing is made before it is certain that the run can begin; otherwise the
         // lock comes first, because what another engine is still writing cannot be judged.
-        let (lock, outlook) = if state.path().exists() {
-            let lock = state.lock()?;
+        let is_new = !state.path().exists();
+        let early = if is_new { Some(Outlook::new(flow.clone(), options.clone())?) } else { None };
+        let lock = state.lock()?;
+        // Another engine may have come and gone between the two.
+        let early = early.filter(|_| !state.journal().exists() && !state.slots().exists());
+        let outlook = if let Some(outlook) = early {
+            outlook
+        } else {
             state.check_home(&options.directory)?;
             clear_up(&state, &flow, &options.directory)?;
-            (lock, Outlook::new(flow, options)?)
-        } else {
-            let outlook = Outlook::new(flow, options)?;
-            (state.lock()?, outlook)
+            Outlook::new(flow, options)?
         };
         outlook.set_up(state, lock)
     }
@@ -214,7 +217,7 @@ impl Outlook {
             Workplace::open(&options.directory, aside, kept).map_err(io_error("open", &options.directory))?;
         let objects = Objects::new(flow.object_count());
         for (number, known) in known.iter().enumerate() {
-            objects.set(ObjectId::at(number), current(known));
+            objects.set(ObjectId::at(number), known.current());
         }
         drop(known);
         let standing = |task: TaskId| match verdicts.get(task.index()) {
@@ -222,8 +225,7 @@ impl Outlook {
             Some(Verdict::UpToDate | Verdict::Adopted) => Standing::UpToDate,
             Some(Verdict::Maybe | Verdict::Run(_)) | None => Standing::Pending,
         };
-        let sizes = |object: ObjectId| objects.get(object).stamp.size;
-        let ledger = Ledger::new(&flow, standing, order::uses_sizes(&options.order).then_some(&sizes));
+        let ledger = Ledger::new(&flow, standing);
         let driver = Driver::new(Parts {
             flow,
             node,
@@ -237,6 +239,7 @@ impl Outlook {
             directory: directory.clone(),
             mark,
             verify: options.verify,
+            uses_sizes: order::uses_sizes(&options.order),
             clock: options.clock,
             slots: options.width,
         })?;
@@ -246,6 +249,9 @@ impl Outlook {
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {
         let path = state.journal();
         let kept = |name: &str| path.with_file_name(format!("journal.{name}"));
+        if self.damaged_bytes() > 0 {
+            std::fs::copy(&path, kept("damaged")).map_err(io_error("copy", &path))?;
+        }
         if self.options.fresh {
             // What is there but could not be read is another version's, or none.
             let is_foreign =
@@ -266,9 +272,6 @@ impl Outlook {
         let mut compacted = Journal::open(&draft, 0)?;
         compacted.write(&self.recorded.compacted(&self.flow))?;
         compacted.syncer()?.sync()?;
-        if self.damaged_bytes() > 0 {
-            std::fs::copy(&path, kept("damaged")).map_err(io_error("copy", &path))?;
-        }
         std::fs::rename(&draft, &path).map_err(io_error("replace", &path))?;
         let found = journal::read(&path, |_| ())?;
         Ok(Journal::open(&path, found.whole_bytes)?)
@@ -297,7 +300,7 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     let policies = Policies {
         place: place::by_name(&place)?,
         local: order::by_name(&order, flow)?,
-        shared: order::by_name(&"fifo".parse()?, flow)?,
+        shared: order::by_name(&order, flow)?,
         pack: pack::by_name(&pack, Capacity { width: setup.width, resources }, flow)?,
     };
     let grace = Duration::from_millis(setup.grace_ms);
@@ -368,20 +371,6 @@ fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Optio
         }
     });
     known
-}
-
-/// What readers may rely on of an object when the run begins.
-fn current(known: &Known) -> Made {
-    match known.made {
-        Some(made) if known.is_as_made() => {
-            let content = if known.found_content != 0 { known.found_content } else { made.content };
-            Made { stamp: known.found, content, ..made }
-        }
-        Some(made) if !known.found.is_present() => made,
-        _ => {
-            Made { stamp: known.found, version: known.found.version(), content: known.found_content, is_adopted: false }
-        }
-    }
 }
 
 /// Ends what an engine that was killed has left running, and sets aside what those tasks had begun to make.

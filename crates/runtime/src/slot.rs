@@ -15,7 +15,7 @@ use std::time::Duration;
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::node::{End, KillReason};
-use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen};
+use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen, version_of_output, why_kept};
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
 use throng_core::workflow::{Action, Workflow};
@@ -45,6 +45,8 @@ pub struct AttemptResult {
     pub made: Vec<Made>,
     /// Something that a person should know beyond the outcome, such as which file is missing.
     pub remark: Option<String>,
+    /// The last lines that it printed, if it did not succeed.
+    pub tail: String,
 }
 
 impl AttemptResult {
@@ -61,7 +63,7 @@ impl AttemptResult {
             usage: Usage::default(),
             log: (0, 0),
         };
-        AttemptResult { attempt, inputs: InputsSeen::default(), made: Vec::new(), remark: None }
+        AttemptResult { attempt, inputs: InputsSeen::default(), made: Vec::new(), remark: None, tail: String::new() }
     }
 
     /// An attempt that did not come to be.
@@ -168,6 +170,9 @@ impl BaseEnvironment {
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const SHELL: &str = "/bin/sh";
 
+/// Output shown with a failure at once; the rest is in the log.
+const TAIL_LINES: usize = 5;
+
 /// How often a slot looks whether the rest of a group that was told to end has done so.
 const GROUP_POLL: Duration = Duration::from_millis(5);
 
@@ -219,6 +224,10 @@ impl<'a> SlotRunner<'a> {
         }
         if result.attempt.outcome != Outcome::Done {
             self.set_outputs_aside(job.task, &mut result);
+            if result.attempt.log.1 > 0 {
+                let tail = self.shared.log.tail(result.attempt.log, TAIL_LINES);
+                result.tail = tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})"));
+            }
         }
         // Only now: whoever finds this cell filled has to see to the outputs as well.
         self.shared.table.cell(self.slot.index()).clear();
@@ -227,10 +236,13 @@ impl<'a> SlotRunner<'a> {
 
     fn try_run(&mut self, job: Job, result: &mut AttemptResult) -> Result<(), Trouble> {
         let shared = self.shared;
-        let old_contents = self.stage(job.task, result)?;
+        self.look_at_inputs(job.task, result)?;
+        let old_contents: Vec<u64> =
+            shared.flow.outputs(job.task).map(|object| self.old_content(job.task, object)).collect();
         if shared.recorded.memory(job.task) != Memory::None {
             shared.note_unfinished(job.task, &old_contents);
         }
+        self.make_room(job.task)?;
         result.attempt.staged = shared.clock.now();
         result.attempt.started = result.attempt.staged;
         match shared.flow.action(job.task) {
@@ -248,22 +260,25 @@ impl<'a> SlotRunner<'a> {
         self.look_at_outputs(job.task, &old_contents, result)
     }
 
-    /// Looks at inputs and makes room for outputs. Returns the contents of outputs that are made again.
-    fn stage(&self, task: TaskId, result: &mut AttemptResult) -> Result<Vec<u64>, Trouble> {
+    fn look_at_inputs(&self, task: TaskId, result: &mut AttemptResult) -> Result<(), Trouble> {
         let flow = &self.shared.flow;
         let mut seen = Vec::with_capacity(flow.inputs(task).len());
         for object in flow.inputs(task) {
             seen.push(self.look_at_input(object)?);
         }
         result.inputs = inputs_seen(seen.into_iter().map(|made| (made.version, made.content)));
-        let mut old_contents = Vec::new();
-        for object in flow.outputs(task) {
-            let name = flow.object_name(object);
+        Ok(())
+    }
+
+    /// Makes the directories of outputs, and takes away what lies where they will be.
+    fn make_room(&self, task: TaskId) -> Result<(), Trouble> {
+        for object in self.shared.flow.outputs(task) {
+            let name = self.shared.flow.object_name(object);
             let place = &self.shared.workplace;
             place.make_parent(name).map_err(|error| Trouble::files("make the directory of", name, &error))?;
-            old_contents.push(self.clear_output(task, object)?);
+            self.clear_output(object)?;
         }
-        Ok(old_contents)
+        Ok(())
     }
 
     fn look_at_input(&self, object: ObjectId) -> Result<Made, Trouble> {
@@ -286,30 +301,37 @@ impl<'a> SlotRunner<'a> {
         Ok(made)
     }
 
-    /// Takes away what lies where an output will be: deletes what Throng made, keeps aside what it did not.
-    /// Returns the hash of what was deleted, if somebody reads it and would like to know whether it changed.
-    fn clear_output(&self, task: TaskId, object: ObjectId) -> Result<u64, Trouble> {
+    /// The hash of what a task made before and is about to make again, if somebody reads it and would like to know
+    /// whether it changes; zero if that cannot be told.
+    fn old_content(&self, task: TaskId, object: ObjectId) -> u64 {
+        let shared = self.shared;
+        let Some(recorded) = shared.recorded.made(object) else { return 0 };
+        // An attempt before this one may have taken it away already: what was known of it then is still known.
+        let known = shared.objects.get(object);
+        if recorded.version != known.version {
+            return 0;
+        }
+        let name = shared.flow.object_name(object);
+        let is_there = shared.workplace.stamp(name).is_ok_and(|found| found == recorded.stamp);
+        if known.content != 0 || !is_there || shared.flow.children(task).len() == 0 {
+            return known.content;
+        }
+        let content = shared.workplace.content(name);
+        shared.objects.set(object, Made { content, ..known });
+        content
+    }
+
+    /// Takes away what lies where an output will be: deletes what Throng made, keeps what it did not.
+    fn clear_output(&self, object: ObjectId) -> Result<(), Trouble> {
         let shared = self.shared;
         let name = shared.flow.object_name(object);
         let found = shared.workplace.stamp(name).unwrap_or(Stamp::ABSENT);
-        let recorded = shared.recorded.made(object);
-        // A first attempt may have deleted it already: what was known of it then is still known.
-        let known = shared.objects.get(object);
-        let mut content = if recorded.is_some_and(|made| made.version == known.version) { known.content } else { 0 };
-        if found.is_present() && recorded.is_some_and(|made| made.stamp == found) {
-            let is_comparable = matches!(shared.recorded.memory(task), Memory::Same(_) | Memory::Different);
-            if content == 0 && is_comparable && shared.flow.children(task).len() > 0 {
-                content = shared.workplace.content(name);
-                shared.objects.set(object, Made { content, ..known });
-            }
-            if recorded.is_some_and(|made| !made.is_adopted) && !shared.workplace.is_directory(name) {
-                shared.workplace.remove(name).map_err(|error| Trouble::files("replace", name, &error))?;
-                return Ok(content);
-            }
-        }
-        // Somebody else's, or a directory, in which there may be something of somebody else's.
-        shared.workplace.keep(name).map_err(|error| Trouble::files("set aside", name, &error))?;
-        Ok(content)
+        let is_directory = found.is_present() && shared.workplace.is_directory(name);
+        let cleared = match why_kept(shared.recorded.made(object), found, is_directory) {
+            None => shared.workplace.remove(name),
+            Some(_) => shared.workplace.keep(name).map(|_| ()),
+        };
+        cleared.map_err(|error| Trouble::files("clear the place of", name, &error))
     }
 
     /// Waits out a built-in `sleep` that has files to look after; others are timers of the main thread.
@@ -348,7 +370,10 @@ impl<'a> SlotRunner<'a> {
             outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
             remark: format!("cannot wait for process {pid}: {error}"),
         };
-        process::wait_for_end(pid).map_err(broken)?;
+        if let Err(error) = process::wait_for_end(pid) {
+            target.lock().group = None;
+            return Err(broken(error));
+        }
         while self.is_being_told_kindly() && group_is_alive(pid) {
             std::thread::sleep(GROUP_POLL);
         }
@@ -397,8 +422,8 @@ impl<'a> SlotRunner<'a> {
             let all = leading.iter().copied().chain(words.iter().map(String::as_str));
             all.map(|word| CString::new(word).map_err(io::Error::from)).collect()
         };
-        cell.prepare(shared.flow.name_key(job.task), shared.boot);
         let mut start = |program: &CString, arguments: Vec<CString>| {
+            cell.prepare(shared.flow.name_key(job.task), shared.boot);
             self.launcher.launch(&Launch {
                 program,
                 arguments: &pointers(arguments.iter()),
@@ -409,6 +434,7 @@ impl<'a> SlotRunner<'a> {
                 directory: shared.workplace.directory(),
                 input: shared.null.as_fd(),
                 output: self.scratch.as_fd(),
+                files_limit: shared.tasks_files_limit,
                 cell,
             })
         };
@@ -491,11 +517,7 @@ impl<'a> SlotRunner<'a> {
             }
             let is_wanted = shared.verify == Verify::Content || *old_content != 0;
             let content = if is_wanted { shared.workplace.content(name) } else { 0 };
-            let recorded = shared.recorded.made(object);
-            let version = match recorded {
-                Some(recorded) if content != 0 && content == *old_content => recorded.version,
-                _ => found.version(),
-            };
+            let version = version_of_output(shared.recorded.made(object), *old_content, found, content);
             result.made.push(Made { stamp: found, version, content, is_adopted: false });
         }
         match missing.as_slice() {

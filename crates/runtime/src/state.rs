@@ -3,7 +3,7 @@
 //! ```text
 //!   .throng/
 //!     lock            held by the engine while it runs
-//!     journal         what has been done (store)
+//!     journal         what has been done (store); .draft, .damaged and .before-fresh are what they say
 //!     slots           what is running (process)
 //!     scratch/        what running tasks print
 //!     aside/RUN/      outputs of attempts that did not succeed
@@ -268,6 +268,18 @@ impl RunDirectory {
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StateError> {
     let draft = path.with_extension("draft");
     std::fs::write(&draft, content).map_err(io_error("write", &draft))?;
+    std::fs::rename(&draft, path).map_err(io_error("replace", path))
+}
+
+/// Writes a file so that it is either the old one or the new one, even if the power fails.
+pub fn write_durably(path: &Path, content: &[u8]) -> Result<(), StateError> {
+    let draft = path.with_extension("draft");
+    let write = || {
+        let mut file = File::create(&draft)?;
+        file.write_all(content)?;
+        file.sync_data()
+    };
+    write().map_err(io_error("write", &draft))?;
     std::fs::rename(&draft, path).map_err(io_error("replace", path))
 }
 

@@ -117,13 +117,14 @@ fn waits_double_up_to_a_bound() {
     assert_eq!(back_off(u16::MAX), LONGEST_BACK_OFF);
 }
 
-/// A random graph: each task waits for some earlier ones and asks for some cores.
+/// A random graph: each task waits for some earlier ones, asks for some cores and has some priority.
 fn graph() -> impl Strategy<Value = String> {
-    let task = (1..4u32, proptest::collection::vec(any::<proptest::sample::Index>(), 0..4), 0..3u32);
+    let parents = proptest::collection::vec(any::<proptest::sample::Index>(), 0..4);
+    let task = (1..4u32, parents, 0..3u32, -2..3i32);
     proptest::collection::vec(task, 1..40).prop_map(|tasks| {
         let mut text = "tasks:\n".to_owned();
-        for (number, (cpus, parents, retries)) in tasks.iter().enumerate() {
-            text += &format!("  t{number}: {{ run: x, cpus: {cpus}, retries: {retries}");
+        for (number, (cpus, parents, retries, priority)) in tasks.iter().enumerate() {
+            text += &format!("  t{number}: {{ run: x, cpus: {cpus}, retries: {retries}, priority: {priority}");
             if number > 0 && !parents.is_empty() {
                 let parents: Vec<String> = parents.iter().map(|parent| format!("t{}", parent.index(number))).collect();
                 text += &format!(", after: [{}]", parents.join(", "));
@@ -147,12 +148,12 @@ proptest! {
         draws in proptest::collection::vec((any::<proptest::sample::Index>(), 0..10u8), 400),
     ) {
         let (flow, mut node) = node_for(&text, slots, order);
-        let mut ledger = Ledger::new(&flow, |_| Standing::Pending, None);
+        let mut ledger = Ledger::new(&flow, |_| Standing::Pending);
         let mut done = vec![0; flow.task_count()];
         let mut running: Vec<(SlotId, TaskId, u16)> = Vec::new();
         let mut draws = draws.into_iter().cycle();
         let mut now = Time::START;
-        let mut events: Vec<Event> = ledger.roots().map(|task| Event::Ready(ledger.ready_task(&flow, task))).collect();
+        let mut events: Vec<Event> = ledger.roots().map(|task| Event::Ready(ledger.ready_task(&flow, task, 0))).collect();
         let mut steps = 0;
         loop {
             steps += 1;
@@ -166,9 +167,9 @@ proptest! {
                     match *command {
                         Command::Complete { task, attempt } => {
                             let mut became_ready = Vec::new();
-                            ledger.complete(&flow, task, attempt, 1, &mut became_ready).unwrap();
+                            ledger.complete(&flow, task, attempt, &mut became_ready).unwrap();
                             done[task.index()] += 1;
-                            queue.extend(became_ready.iter().map(|task| Event::Ready(ledger.ready_task(&flow, *task))));
+                            queue.extend(became_ready.iter().map(|task| Event::Ready(ledger.ready_task(&flow, *task, 0))));
                         }
                         Command::Fail { task, attempt } => ledger.fail(&flow, task, attempt, &mut Vec::new()).unwrap(),
                         Command::Interrupt { task, attempt, .. } => ledger.interrupt(task, attempt).unwrap(),

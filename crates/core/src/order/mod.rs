@@ -23,7 +23,7 @@ pub trait Order: Send {
     fn push(&mut self, task: ReadyTask);
     /// Hands out the next task of a class that is admitted, if there is any.
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask>;
-    /// Gives up to `count` tasks away to somebody who can run these classes, those it would run last.
+    /// Gives up to `count` tasks away to somebody who can run these classes: class by class, those it would run last.
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask>;
     /// How many tasks wait.
     fn len(&self) -> usize;
@@ -134,7 +134,7 @@ impl<const NEWEST_FIRST: bool> Deques<NEWEST_FIRST> {
     fn pop(&mut self, priority: i32, newest: bool) -> Option<ReadyTask> {
         let deque = self.by_priority.get_mut(&priority)?;
         let task = if newest { deque.pop_back() } else { deque.pop_front() };
-        if deque.is_empty() && self.by_priority.len() > 1 {
+        if deque.is_empty() {
             self.by_priority.remove(&priority);
         }
         task.map(|(_, task)| task)
@@ -207,12 +207,13 @@ impl Line for Heap {
         self.heap.pop().map(|ranked| ranked.task)
     }
 
-    /// The last leaf of the heap: not always the very worst, but never among the best half.
+    /// Looks at every task of the line: giving away is rare, and choosing next is not.
     fn pop_worst(&mut self) -> Option<ReadyTask> {
         let mut all = std::mem::take(&mut self.heap).into_vec();
-        let last = all.pop();
+        let worst = all.iter().enumerate().min_by_key(|(_, ranked)| ranked.key).map(|(at, _)| at);
+        let given = worst.map(|at| all.swap_remove(at).task);
         self.heap = all.into();
-        last.map(|ranked| ranked.task)
+        given
     }
 }
 

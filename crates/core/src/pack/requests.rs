@@ -1,7 +1,8 @@
 //! As many tasks as fit by what they ask for: cores and memory are reserved while a task runs.
 //!
 //! Safe when requests are honest. It loses when they are guesses: too large and cores idle, too small and
-//! the machine runs out of memory.
+//! the machine runs out of memory. And a big task may wait long while small ones keep coming: nothing is saved up
+//! for it.
 
 use super::{Capacity, Pack};
 use crate::ids::ClassId;

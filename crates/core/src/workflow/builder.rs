@@ -13,7 +13,7 @@ use super::strings::Interner;
 use super::value::{Item, Text, Value};
 use super::{
     Column, Piece, Resources, Settings, Surroundings, Template, Variable, Workflow, command, edges, path, pattern,
-    quantity,
+    quantity, shell,
 };
 
 /// Twenty times what Throng promises. More would need tens of gigabytes for the graph alone.
@@ -58,6 +58,8 @@ pub(super) struct Builder<'a> {
     written: Vec<Written>,
     /// Pieces of those patterns; the pieces of commands live in the workflow.
     pieces: Vec<Piece>,
+    /// Where each value stands in its list, by the list's beginning.
+    value_index: BTreeMap<u32, Vec<(u32, u32)>>,
     title: Option<Text>,
     default_title: String,
     saw_tasks: bool,
@@ -66,6 +68,8 @@ pub(super) struct Builder<'a> {
 }
 
 const NONE: u32 = u32::MAX;
+/// Ends of strings are 32 bits wide; one more entry of the file must still fit.
+const STRING_BYTES_LIMIT: usize = 3 << 30;
 
 impl<'a> Builder<'a> {
     pub(super) fn new(default_title: &str, surroundings: &'a dyn Surroundings) -> Self {
@@ -79,6 +83,7 @@ impl<'a> Builder<'a> {
             sources: Vec::new(),
             written: Vec::new(),
             pieces: Vec::new(),
+            value_index: BTreeMap::new(),
             title: None,
             default_title: default_title.to_owned(),
             saw_tasks: false,
@@ -90,6 +95,14 @@ impl<'a> Builder<'a> {
     /// Takes the next entry of the file.
     pub(super) fn add(&mut self, item: Item) {
         self.saw_tasks |= matches!(item, Item::Task(..));
+        if self.strings.byte_count() > STRING_BYTES_LIMIT {
+            self.problems.push(Problem::new(
+                Mark::default(),
+                "the names and commands of all tasks together exceed 4 GiB",
+                "use `foreach`, shorter texts or several workflows",
+            ));
+            return;
+        }
         let result = match item {
             Item::Task(name, value) => spec::read_task(name, value).and_then(|spec| self.add_task(spec)),
             Item::Top(key, value) => self.add_top(key, value),
@@ -248,7 +261,8 @@ impl<'a> Builder<'a> {
             column.is_list == 1
                 && self.flow.values[list].iter().any(|value| self.strings.strings.get(*value).contains(','))
         };
-        if columns.len() < 2 || rows > TASKS_LIMIT || columns.iter().find(has_comma).is_none() {
+        // Beyond that, looking would cost more memory than the workflow itself.
+        if columns.len() < 2 || rows > 5_000_000 || columns.iter().find(has_comma).is_none() {
             return Ok(());
         }
         let mut names: Vec<String> = (0..rows as u32)
@@ -311,6 +325,7 @@ impl<'a> Builder<'a> {
         let program = match &spec.action {
             Action::Run(text) => {
                 parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
+                self.check_corners(text, names, template.columns, start)?;
                 (command::RUN, path::file_name(text.text.split_whitespace().next().unwrap_or("run")).to_owned())
             }
             Action::Exec(words) => {
@@ -345,6 +360,29 @@ impl<'a> Builder<'a> {
         };
         template.command_pieces = (self.flow.pieces.len() - start) as u32;
         Ok(program)
+    }
+
+    /// In here-documents, backquotes and the like only harmless values are allowed: no quoting is safe there.
+    fn check_corners(&self, text: &Text, names: &[String], columns: u32, start: usize) -> Result<(), Problem> {
+        for column in pattern::columns_in_corners(&self.flow.pieces[start..], &self.strings.strings) {
+            let values = &self.flow.columns[(columns + column) as usize];
+            if values.is_list == 0 {
+                continue;
+            }
+            let list = &self.flow.values[values.list as usize..(values.list + values.length) as usize];
+            let harmful =
+                list.iter().map(|value| self.strings.strings.get(*value)).find(|value| !shell::is_harmless(value));
+            if let Some(value) = harmful {
+                let name = &names[column as usize];
+                return Err(Problem::new(
+                    text.mark,
+                    format!("the value `{value}` of `{name}` cannot be written safely where `{{{name}}}` stands in this command"),
+                    format!("add `env: {{ VALUE: \"{{{name}}}\" }}` and write `\"$VALUE\"` there"),
+                )
+                .spanning(text.text.lines().next().unwrap_or("")));
+            }
+        }
+        Ok(())
     }
 
     fn class(&mut self, spec: &TaskSpec) -> u32 {
@@ -388,6 +426,7 @@ impl<'a> Builder<'a> {
         self.problems.check()?;
         self.check_outputs_apart();
         self.problems.check()?;
+        self.index_values();
         self.add_inputs();
         self.problems.check()?;
         let after = self.find_after();

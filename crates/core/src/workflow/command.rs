@@ -106,11 +106,6 @@ const SHELL_WORDS: [&str; 52] = [
     "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while",
 ];
 
-/// Whether a command has to be read by a shell.
-pub fn needs_shell(command: &str) -> bool {
-    split_plain(command).is_none()
-}
-
 /// Splits a command into words as a shell would, if it is so plain that a shell would do nothing else.
 ///
 /// A shell costs about as much as a short task itself, so it is worth a look at each letter.
@@ -174,7 +169,7 @@ mod tests {
             "# nothing",
             "",
         ] {
-            assert!(needs_shell(text), "{text}");
+            assert!(split_plain(text).is_none(), "{text}");
         }
     }
 }

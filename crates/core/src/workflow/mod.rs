@@ -38,7 +38,7 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
-pub use command::{Action, needs_shell};
+pub use command::Action;
 pub use file::BadFile;
 pub use problem::{Mark, Problem, Problems};
 pub use select::UnknownTarget;
@@ -206,16 +206,6 @@ impl Workflow {
     /// How many objects there are, made here or from outside.
     pub fn object_count(&self) -> usize {
         self.objects.len()
-    }
-
-    /// How many edges there are between tasks.
-    pub fn edge_count(&self) -> usize {
-        self.children.len()
-    }
-
-    /// Objects that no task makes.
-    pub fn external_objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
-        (self.producers.len()..self.objects.len()).map(ObjectId::at)
     }
 
     /// The path of an object.

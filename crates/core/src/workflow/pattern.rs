@@ -108,6 +108,23 @@ fn named(inside: &str, columns: &[String]) -> Result<Piece, (String, String)> {
     }
 }
 
+/// The columns whose values stand where only harmless ones may: in a dark corner of shell text.
+pub(crate) fn columns_in_corners(pieces: &[Piece], strings: &Strings) -> Vec<u32> {
+    let mut shell = shell::Surroundings::default();
+    let mut columns = Vec::new();
+    for piece in pieces {
+        if piece.form == LITERAL {
+            shell.follow(strings.get(piece.value));
+        } else if piece.varies() {
+            if shell.place() == shell::Place::Corner {
+                columns.push(piece.value);
+            }
+            shell.write("x", &mut String::new());
+        }
+    }
+    columns
+}
+
 /// How values are written into text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoting {

@@ -15,12 +15,11 @@ pub struct UnknownTarget {
     pub nearest: Option<String>,
 }
 
-/// The row of a `foreach` that has these values, as a task's name has them; `position` finds one in a list.
+/// The row of a `foreach` that has these values, as a task's name has them; `position` finds one in a list column.
 pub(super) fn find_row(
     columns: &[Column],
     values: &str,
-    lists: &[u32],
-    position: &dyn Fn(&[u32], &str) -> Option<usize>,
+    position: &dyn Fn(&Column, &str) -> Option<usize>,
 ) -> Option<u32> {
     let (column, rest) = columns.split_first()?;
     // Values may hold commas themselves: each place to cut is tried.
@@ -28,7 +27,7 @@ pub(super) fn find_row(
     for cut in cuts {
         let (value, left) = (&values[..cut], values.get(cut + 1..));
         let number = if column.is_list == 1 {
-            position(&lists[column.list as usize..][..column.length as usize], value)
+            position(column, value)
         } else {
             let parsed = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
             let number = parsed.and_then(|number| number.checked_sub(column.first));
@@ -39,7 +38,7 @@ pub(super) fn find_row(
         match (left, rest.is_empty()) {
             (None, true) => return Some(own),
             (Some(left), false) => {
-                if let Some(row) = find_row(rest, left, lists, position) {
+                if let Some(row) = find_row(rest, left, position) {
                     return Some(own + row);
                 }
             }
@@ -61,9 +60,11 @@ impl Workflow {
                 return Ok((template.first_task..template.first_task + template.rows).map(TaskId).collect());
             };
             let columns = &self.columns[template.columns as usize..][..template.column_count as usize];
-            let position =
-                |list: &[u32], wanted: &str| list.iter().position(|value| self.strings.get(*value) == wanted);
-            if let Some(row) = find_row(columns, values, &self.values, &position) {
+            let position = |column: &Column, wanted: &str| {
+                let list = &self.values[column.list as usize..][..column.length as usize];
+                list.iter().position(|value| self.strings.get(*value) == wanted)
+            };
+            if let Some(row) = find_row(columns, values, &position) {
                 return Ok(vec![TaskId(template.first_task + row)]);
             }
         }

@@ -1,35 +1,40 @@
 //! Values inside shell text: wherever the workflow's author has put them, they stay plain data.
 //!
 //! `echo {x}`, `echo "{x}"` and `echo '{x}'` all have to mean the same, and none of them may run what is in
-//! `x`. So the text before a value is followed as a shell would read it, and the value is written as its
-//! surroundings demand: quoted by itself, escaped within double quotes, or cut out of single quotes.
+//! `x`. So the text before a value is followed as a shell would read it, and the value is written as its place
+//! demands: quoted by itself, escaped within double quotes, or cut out of single quotes. A shell has darker
+//! corners than these (here-documents, backquotes, arithmetic, `case` inside `$(`); there only values of
+//! harmless letters are let in, and the builder refuses others.
 
 /// What a shell is in the middle of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
-    /// Plain text; the number counts open parentheses of a `$(` around it.
+    /// Plain text; the number counts open parentheses since a `$(`, and is zero outside of any.
     Plain(u32),
     SingleQuotes,
     DoubleQuotes,
-    /// Between `$((` and `))`; the number counts open parentheses.
-    Arithmetic(u32),
-    /// Between backquotes.
-    Backquotes,
+    /// After `${`, as long as only a name has come.
+    Parameter,
     /// From `#` to the end of the line.
     Comment,
-    /// Between `<<` and the end of the word after it.
-    HereWord {
-        word: String,
-        is_quoted: bool,
-        strips_tabs: bool,
-    },
-    /// Text up to a line that is this word; values in it are expanded by the shell unless the word was quoted.
-    HereText {
-        word: String,
-        is_quoted: bool,
-        strips_tabs: bool,
-        line: String,
-    },
+    /// Up to the next backquote.
+    Backquotes,
+    /// Between `$((` and `))`; the number counts open parentheses.
+    Arithmetic(u32),
+    /// Somewhere this does not try to understand, until the end.
+    Unclear,
+}
+
+/// How a value has to be written at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// As a word of its own.
+    Word,
+    SingleQuotes,
+    DoubleQuotes,
+    Comment,
+    /// As it is, if it is harmless; not at all otherwise.
+    Corner,
 }
 
 /// Follows shell text up to the place where a value is to be written.
@@ -37,17 +42,25 @@ enum Within {
 pub(crate) struct Surroundings {
     /// What it is in, the innermost last.
     within: Vec<Within>,
-    /// A here-document whose text begins on the next line.
-    announced: Option<(String, bool, bool)>,
     /// The letter before, if it stands for itself.
     before: Option<char>,
+    /// The letters of the word that is being read, if it is in plain text.
+    word: String,
     is_escaped: bool,
 }
 
 impl Default for Surroundings {
     fn default() -> Self {
-        Surroundings { within: vec![Within::Plain(0)], announced: None, before: None, is_escaped: false }
+        Surroundings { within: vec![Within::Plain(0)], before: None, word: String::new(), is_escaped: false }
     }
+}
+
+/// Whether a value means nothing to a shell, wherever it stands.
+pub(crate) fn is_harmless(value: &str) -> bool {
+    let harmless = |letter: char| {
+        letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ',' | ':' | '+' | '@' | '%')
+    };
+    !value.is_empty() && value.chars().all(harmless)
 }
 
 impl Surroundings {
@@ -58,142 +71,117 @@ impl Surroundings {
         }
     }
 
+    /// How a value has to be written here.
+    pub(crate) fn place(&self) -> Place {
+        match self.within.last() {
+            // A backslash before a value would take away the first letter of whatever protects it.
+            _ if self.is_escaped => Place::Corner,
+            Some(Within::Plain(_)) => Place::Word,
+            Some(Within::SingleQuotes) => Place::SingleQuotes,
+            Some(Within::DoubleQuotes) => Place::DoubleQuotes,
+            Some(Within::Comment) => Place::Comment,
+            _ => Place::Corner,
+        }
+    }
+
     /// Writes a value so that the shell takes it as data.
     pub(crate) fn write(&mut self, value: &str, out: &mut String) {
-        match self.within.last() {
-            Some(Within::SingleQuotes) => write_in_single_quotes(value, out),
-            Some(Within::DoubleQuotes) => write_escaped(value, &['"', '$', '`', '\\'], out),
-            Some(Within::HereText { is_quoted: false, .. }) => write_escaped(value, &['$', '`', '\\'], out),
+        match self.place() {
+            Place::SingleQuotes => write_in_single_quotes(value, out),
+            Place::DoubleQuotes => write_escaped(value, out),
             // A line end would leave the comment, and nothing after it could be trusted.
-            Some(Within::Comment) => out.push_str(&value.replace(['\n', '\r'], " ")),
-            Some(Within::HereText { is_quoted: true, .. }) => out.push_str(value),
-            // What is no number is refused by the shell between `$((` and `))`, quoted or not.
-            Some(Within::Plain(_) | Within::Arithmetic(_) | Within::Backquotes | Within::HereWord { .. }) | None => {
-                if std::mem::take(&mut self.is_escaped) {
-                    // The author's backslash would take the opening quote for a letter.
-                    out.push('\\');
-                }
-                write_word(value, out);
-            }
+            Place::Comment => out.push_str(&value.replace(['\n', '\r'], " ")),
+            Place::Corner if is_harmless(value) => out.push_str(value),
+            Place::Word | Place::Corner => write_word(value, out),
         }
+        self.is_escaped = false;
         self.before = Some('x');
+        self.word.push('x');
     }
 
     fn step(&mut self, letter: char) {
         let before = self.before.replace(letter);
         if std::mem::take(&mut self.is_escaped) {
             self.before = Some('x');
+            self.word.push('x');
             return;
         }
-        let depth = self.within.len();
-        let innermost = self.within.last_mut().expect("the outermost is never left");
-        match innermost {
-            Within::SingleQuotes => {
-                if letter == '\'' {
-                    self.within.pop();
-                }
-            }
-            Within::Comment => {
-                if letter == '\n' {
-                    self.within.pop();
-                    self.line_end();
-                }
-            }
-            Within::HereText { word, line, strips_tabs, .. } => {
-                if letter != '\n' {
-                    line.push(letter);
-                } else {
-                    let content = if *strips_tabs { line.trim_start_matches('\t') } else { line.as_str() };
-                    if content == word {
-                        self.within.pop();
-                    } else {
-                        line.clear();
-                    }
-                }
-            }
-            Within::Arithmetic(open) => match letter {
-                '(' => *open += 1,
-                ')' if *open > 1 => *open -= 1,
-                ')' => drop(self.within.pop()),
-                _ => {}
-            },
-            // `<<<` takes a word, not a text.
-            Within::HereWord { word, .. } if letter == '<' && word.is_empty() => drop(self.within.pop()),
-            Within::HereWord { word, is_quoted, strips_tabs } => match letter {
-                '-' if word.is_empty() && !*is_quoted && before == Some('<') => *strips_tabs = true,
-                ' ' | '\t' if word.is_empty() => {}
-                '\'' | '"' | '\\' => *is_quoted = true,
-                ' ' | '\t' | '\n' | ';' | '&' | '|' | '>' | '<' | '(' | ')' => {
-                    self.announced = Some((std::mem::take(word), *is_quoted, *strips_tabs));
-                    self.within.pop();
-                    if letter == '\n' {
-                        self.line_end();
-                    }
-                }
-                letter => word.push(letter),
-            },
-            Within::DoubleQuotes => match letter {
-                '"' => drop(self.within.pop()),
-                '\\' => self.is_escaped = true,
-                '`' => self.within.push(Within::Backquotes),
-                '(' if before == Some('$') => self.within.push(Within::Plain(1)),
-                _ => {}
-            },
-            Within::Backquotes if letter == '`' => drop(self.within.pop()),
-            Within::Plain(_) | Within::Backquotes => {
-                match (&mut *innermost, letter) {
-                    (Within::Plain(1), '(') if before == Some('(') => {
-                        *innermost = Within::Arithmetic(2);
-                        return;
-                    }
-                    (Within::Plain(open), '(') if *open > 0 => *open += 1,
-                    (Within::Plain(open), ')') if *open > 0 => {
-                        *open -= 1;
-                        if *open == 0 && depth > 1 {
-                            self.within.pop();
-                        }
-                        return;
-                    }
-                    _ => {}
-                }
-                match letter {
-                    '\\' => self.is_escaped = true,
-                    '\'' => self.within.push(Within::SingleQuotes),
-                    '"' => self.within.push(Within::DoubleQuotes),
-                    '`' => self.within.push(Within::Backquotes),
-                    '(' if before == Some('$') && !matches!(self.within.last(), Some(Within::Plain(1..))) => {
-                        self.within.push(Within::Plain(1));
-                    }
-                    '#' if before.is_none_or(|before| {
-                        before.is_whitespace() || matches!(before, ';' | '&' | '|' | '(' | ')')
-                    }) =>
-                    {
-                        self.within.push(Within::Comment);
-                    }
-                    '<' if before == Some('<') => {
-                        let (word, is_quoted, strips_tabs) = (String::new(), false, false);
-                        self.within.push(Within::HereWord { word, is_quoted, strips_tabs });
-                    }
-                    '\n' => self.line_end(),
-                    _ => {}
-                }
-            }
+        let innermost = *self.within.last().expect("the outermost is never left");
+        match (innermost, letter) {
+            (Within::Unclear, _) => {}
+            (Within::SingleQuotes, '\'') | (Within::Comment, '\n') => self.leave(),
+            (Within::SingleQuotes | Within::Comment, _) => {}
+            (Within::Parameter, '}') => self.leave(),
+            (Within::Parameter, letter) if letter.is_alphanumeric() || letter == '_' => {}
+            (Within::Parameter, _) => self.replace(Within::Unclear),
+            (Within::Backquotes, '`') => self.leave(),
+            (Within::Backquotes | Within::DoubleQuotes, '\\') => self.is_escaped = true,
+            (Within::Backquotes, _) => {}
+            (Within::Arithmetic(open), '(') => self.replace(Within::Arithmetic(open + 1)),
+            (Within::Arithmetic(1), ')') => self.leave(),
+            (Within::Arithmetic(open), ')') => self.replace(Within::Arithmetic(open - 1)),
+            (Within::Arithmetic(_), '\'' | '"' | '`' | '\\') => self.replace(Within::Unclear),
+            (Within::Arithmetic(_), _) => {}
+            (Within::DoubleQuotes, '"') => self.leave(),
+            (Within::DoubleQuotes, '`') => self.within.push(Within::Backquotes),
+            (Within::DoubleQuotes, '(') if before == Some('$') => self.enter_substitution(),
+            (Within::DoubleQuotes, '{') if before == Some('$') => self.within.push(Within::Parameter),
+            (Within::DoubleQuotes, _) => {}
+            (Within::Plain(open), letter) => self.step_in_plain(open, letter, before),
         }
     }
 
-    fn line_end(&mut self) {
-        if let Some((word, is_quoted, strips_tabs)) = self.announced.take() {
-            self.within.push(Within::HereText { word, is_quoted, strips_tabs, line: String::new() });
+    fn step_in_plain(&mut self, open: u32, letter: char, before: Option<char>) {
+        let is_word_start = self.word.is_empty();
+        let ends_word = letter.is_whitespace() || matches!(letter, ';' | '&' | '|' | '(' | ')' | '<' | '>');
+        if ends_word {
+            // The `)` of its branches cannot be told from the one that ends the substitution.
+            if open > 0 && self.word == "case" {
+                return self.replace(Within::Unclear);
+            }
+            self.word.clear();
+        } else {
+            self.word.push(letter);
         }
+        match letter {
+            '\\' => self.is_escaped = true,
+            '\'' => self.within.push(Within::SingleQuotes),
+            '"' => self.within.push(Within::DoubleQuotes),
+            '`' => self.within.push(Within::Backquotes),
+            '{' if before == Some('$') => self.within.push(Within::Parameter),
+            '(' if before == Some('$') => self.enter_substitution(),
+            '(' if open == 1 && before == Some('(') => self.replace(Within::Arithmetic(2)),
+            '(' if open > 0 => self.replace(Within::Plain(open + 1)),
+            ')' if open == 1 => self.leave(),
+            ')' if open > 1 => self.replace(Within::Plain(open - 1)),
+            '#' if is_word_start => self.within.push(Within::Comment),
+            // A here-document, or `<<<`: what follows is text, but where it ends is hard to tell.
+            '<' if before == Some('<') => self.replace(Within::Unclear),
+            _ => {}
+        }
+    }
+
+    fn enter_substitution(&mut self) {
+        self.word.clear();
+        self.within.push(Within::Plain(1));
+    }
+
+    fn leave(&mut self) {
+        self.within.pop();
+        self.word.push('x');
+        if self.before == Some('\n') {
+            self.word.clear();
+        }
+    }
+
+    fn replace(&mut self, within: Within) {
+        *self.within.last_mut().expect("the outermost is never left") = within;
     }
 }
 
 /// Writes a value as one word.
 fn write_word(value: &str, out: &mut String) {
-    let is_safe = |letter: char| {
-        letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ',' | ':' | '+' | '@' | '%')
-    };
-    if !value.is_empty() && value.chars().all(is_safe) {
+    if is_harmless(value) {
         out.push_str(value);
         return;
     }
@@ -214,9 +202,9 @@ fn write_in_single_quotes(value: &str, out: &mut String) {
     }
 }
 
-fn write_escaped(value: &str, special: &[char], out: &mut String) {
+fn write_escaped(value: &str, out: &mut String) {
     for letter in value.chars() {
-        if special.contains(&letter) {
+        if matches!(letter, '"' | '$' | '`' | '\\') {
             out.push('\\');
         }
         out.push(letter);
@@ -255,19 +243,41 @@ mod tests {
             ("echo \\' @", "echo \\' 'a'\\''b$(c)'"),
             ("# it's\necho @", "# it's\necho 'a'\\''b$(c)'"),
             ("echo a#b' @'", "echo a#b' a'\\''b$(c)'"),
-            ("echo $((1 << 2)) @", "echo $((1 << 2)) 'a'\\''b$(c)'"),
-            ("echo \"$((1 << (2)))\" @", "echo \"$((1 << (2)))\" 'a'\\''b$(c)'"),
-            ("cat <<<'x'\necho @", "cat <<<'x'\necho 'a'\\''b$(c)'"),
-            ("cat <<E\n@\nE\necho @", "cat <<E\na'b\\$(c)\nE\necho 'a'\\''b$(c)'"),
-            ("cat <<-'E'\n@\n\tE\necho @", "cat <<-'E'\na'b$(c)\n\tE\necho 'a'\\''b$(c)'"),
+            ("echo $((1 + (2))) @", "echo $((1 + (2))) 'a'\\''b$(c)'"),
+            ("echo \"${HOME}\" ${HOME} @", "echo \"${HOME}\" ${HOME} 'a'\\''b$(c)'"),
+            ("echo `date` @", "echo `date` 'a'\\''b$(c)'"),
+            ("case x in x) echo @;; esac", "case x in x) echo 'a'\\''b$(c)';; esac"),
         ] {
             assert_eq!(written(text, value), expected, "{text}");
         }
     }
 
     #[test]
-    fn plain_values_stay_plain() {
+    fn dark_corners_are_recognised() {
+        for text in [
+            "cat <<E\n",
+            "cat <<A <<'B'\n",
+            "cat <<E\n$(echo ",
+            "echo \\",
+            "echo \"\\",
+            "echo \"$(case a in a) echo ",
+            "echo `echo \"",
+            "echo \"`echo ",
+            "echo $(( ",
+            "echo $(( $(cat \"",
+            "echo \"${Q:-\"",
+            "cat <<<",
+        ] {
+            let mut surroundings = Surroundings::default();
+            surroundings.follow(text);
+            assert_eq!(surroundings.place(), Place::Corner, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_values_stay_plain_everywhere() {
         assert_eq!(written("cp @ out/@", "a/b-1.txt"), "cp a/b-1.txt out/a/b-1.txt");
+        assert_eq!(written("echo $(( @ + 1 )) `f @` \"${X:-@}\"", "7"), "echo $(( 7 + 1 )) `f 7` \"${X:-7}\"");
         assert_eq!(written("rm @", ""), "rm ''");
     }
 

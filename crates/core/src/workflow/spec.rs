@@ -52,6 +52,25 @@ const TASK_KEYS: [&str; 15] = [
     "run", "exec", "noop", "sleep", "in", "out", "after", "foreach", "cpus", "memory", "retries", "timeout",
     "priority", "env", "kind",
 ];
+/// Words for the same things in other engines.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("output", "out"),
+    ("outputs", "out"),
+    ("input", "in"),
+    ("inputs", "in"),
+    ("depends", "after"),
+    ("deps", "after"),
+    ("needs", "after"),
+    ("requires", "after"),
+    ("command", "run"),
+    ("cmd", "run"),
+    ("shell", "run"),
+    ("script", "run"),
+    ("cores", "cpus"),
+    ("threads", "cpus"),
+    ("mem", "memory"),
+    ("rnu", "run"),
+];
 const CPUS_LIMIT: f64 = 100_000.0;
 const RETRIES_LIMIT: i64 = 1_000;
 const PRIORITY_LIMIT: i64 = 1_000_000_000;
@@ -352,9 +371,11 @@ fn wrong(text: &Text, key: &Text, wanted: &str) -> Problem {
 }
 
 pub(crate) fn unknown_key(key: &Text, place: &str, known: &[&str]) -> Problem {
+    // What other tools call it.
+    let synonym = SYNONYMS.iter().find(|(word, _)| *word == key.text).map(|(_, known)| (0, *known));
     let nearest = known.iter().map(|known| (distance(&key.text, known), *known)).min();
-    let remedy = match nearest {
-        Some((distance, known)) if distance <= known.len().max(3) / 2 => format!("did you mean `{known}`?"),
+    let remedy = match synonym.filter(|(_, word)| known.contains(word)).or(nearest) {
+        Some((distance, known)) if distance <= known.len().max(4) / 2 => format!("did you mean `{known}`?"),
         _ => format!("known keys are {}", known.join(", ")),
     };
     Problem::new(key.mark, format!("unknown key `{}` {place}", key.text), remedy).spanning(&key.text)

@@ -10,7 +10,7 @@ use std::io;
 
 pub use orphans::Orphans;
 pub use spawn::{Launch, Launcher};
-pub use table::{SlotCell, SlotTable};
+pub use table::{SlotCell, SlotTable, running_slots};
 use throng_core::trace::Usage;
 
 /// How a process ended.
@@ -145,6 +145,8 @@ pub fn take_over_signals() {
         libc::sigaddset(&mut set, libc::SIGPIPE);
         libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        // Whoever started the engine may ignore this one, and then nobody could wait for a child.
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Launch<'a> {
     pub input: BorrowedFd<'a>,
     /// Where its output and error output go.
     pub output: BorrowedFd<'a>,
+    /// How many files it may open.
+    pub files_limit: libc::rlimit,
     /// Where it notes its number.
     pub cell: &'a SlotCell,
 }
@@ -94,7 +96,13 @@ extern "C" fn become_program(order: *mut c_void) -> c_int {
         let order = &mut *order.cast::<Order<'_>>();
         let launch = order.launch;
         launch.cell.pid.store(libc::getpid(), Ordering::Relaxed);
-        let mut failed = libc::setpgid(0, 0) != 0;
+        order.error = 0;
+        let mut check = |is_well: bool| {
+            if !is_well && order.error == 0 {
+                order.error = *libc::__errno_location();
+            }
+        };
+        check(libc::setpgid(0, 0) == 0);
         // A Ctrl-C meant for the engine may have come before the line above: it is not for the task.
         let mut meant_for_engine = std::mem::zeroed::<libc::sigset_t>();
         libc::sigemptyset(&mut meant_for_engine);
@@ -102,18 +110,19 @@ extern "C" fn become_program(order: *mut c_void) -> c_int {
             libc::sigaddset(&mut meant_for_engine, signal);
         }
         let no_time = std::mem::zeroed::<libc::timespec>();
-        libc::sigtimedwait(&meant_for_engine, std::ptr::null_mut(), &no_time);
-        failed |= libc::dup2(launch.input.as_raw_fd(), 0) < 0;
-        failed |= libc::dup2(launch.output.as_raw_fd(), 1) < 0;
-        failed |= libc::dup2(launch.output.as_raw_fd(), 2) < 0;
-        failed |= libc::fchdir(launch.directory.as_raw_fd()) != 0;
-        if !failed {
+        while libc::sigtimedwait(&meant_for_engine, std::ptr::null_mut(), &no_time) > 0 {}
+        check(libc::setrlimit(libc::RLIMIT_NOFILE, &launch.files_limit) == 0);
+        check(libc::dup2(launch.input.as_raw_fd(), 0) >= 0);
+        check(libc::dup2(launch.output.as_raw_fd(), 1) >= 0);
+        check(libc::dup2(launch.output.as_raw_fd(), 2) >= 0);
+        check(libc::fchdir(launch.directory.as_raw_fd()) == 0);
+        if order.error == 0 {
             let mut none = std::mem::zeroed::<libc::sigset_t>();
             libc::sigemptyset(&mut none);
             libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
             libc::execve(launch.program.as_ptr(), launch.arguments.as_ptr(), launch.environment.as_ptr());
+            order.error = *libc::__errno_location();
         }
-        order.error = *libc::__errno_location();
         libc::_exit(127)
     }
 }
@@ -140,6 +149,7 @@ mod tests {
             directory: directory.as_fd(),
             input: null.as_fd(),
             output: output.as_fd(),
+            files_limit: crate::host::allow_many_files(),
             cell: table.cell(0),
         })
     }

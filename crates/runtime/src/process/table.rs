@@ -111,8 +111,18 @@ pub struct Noted {
     pub boot: u64,
 }
 
+/// The slots in which something runs, each with what its task is known by.
+pub fn running_slots(path: &Path) -> Vec<(usize, u64)> {
+    let cells = cells(path).into_iter().enumerate().filter(|(_, noted)| noted.pid > 1);
+    cells.map(|(slot, noted)| (slot, noted.key)).collect()
+}
+
 /// What an engine that is gone had noted as running.
 pub fn read(path: &Path) -> Vec<Noted> {
+    cells(path).into_iter().filter(|noted| noted.pid > 1).collect()
+}
+
+fn cells(path: &Path) -> Vec<Noted> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let number = |cell: &[u8], at: usize| u64::from_le_bytes(cell[at..at + 8].try_into().expect("eight bytes"));
     bytes
@@ -123,6 +133,5 @@ pub fn read(path: &Path) -> Vec<Noted> {
             key: number(cell, 16),
             boot: number(cell, 24),
         })
-        .filter(|noted| noted.pid > 1)
         .collect()
 }

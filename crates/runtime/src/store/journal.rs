@@ -88,16 +88,23 @@ const RECORD_HEAD: usize = 40;
 impl Outputs<'_> {
     /// One by one, each with what its path is known by.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (PathKey, Made)> + '_ {
-        self.0.chunks_exact(OUTPUT_SIZE).map(|bytes| {
-            let made = Made {
-                stamp: Stamp { size: number(bytes, 0), modified_ns: number(bytes, 8) as i64 },
-                version: Version(number(bytes, 16)),
-                content: number(bytes, 24),
-                is_adopted: number(bytes, 32) & ADOPTED_BIT != 0,
-            };
-            (PathKey(number(bytes, 32) & !ADOPTED_BIT), made)
-        })
+        self.0.chunks_exact(OUTPUT_SIZE).map(output)
     }
+
+    /// The one at a place.
+    pub fn get(&self, at: usize) -> Option<(PathKey, Made)> {
+        self.0.get(at * OUTPUT_SIZE..(at + 1) * OUTPUT_SIZE).map(output)
+    }
+}
+
+fn output(bytes: &[u8]) -> (PathKey, Made) {
+    let made = Made {
+        stamp: Stamp { size: number(bytes, 0), modified_ns: number(bytes, 8) as i64 },
+        version: Version(number(bytes, 16)),
+        content: number(bytes, 24),
+        is_adopted: number(bytes, 32) & ADOPTED_BIT != 0,
+    };
+    (PathKey(number(bytes, 32) & !ADOPTED_BIT), made)
 }
 
 fn number(bytes: &[u8], at: usize) -> u64 {

@@ -155,7 +155,7 @@ impl Reading<'_> {
         // Even a task that is written differently now has made what it made; but under the same names only.
         for (at, object) in self.flow.outputs(task).enumerate() {
             let path = PathKey::of(self.flow.object_name(object));
-            let same_place = done.outputs.iter().nth(at).filter(|(recorded, _)| *recorded == path);
+            let same_place = done.outputs.get(at).filter(|(recorded, _)| *recorded == path);
             let found = same_place.or_else(|| done.outputs.iter().find(|(recorded, _)| *recorded == path));
             self.recorded.made[object.index()] = found.map(|(_, made)| made);
         }

@@ -1,6 +1,9 @@
 //! Wiring tasks up: every output gets its number, every input finds the object that it names, and every `after`
 //! the tasks that it means.
 
+use std::collections::BTreeSet;
+
+use super::super::Column;
 use super::super::problem::{Mark, Problem};
 use super::super::select::find_row;
 use super::super::{path, spec};
@@ -23,12 +26,16 @@ impl Builder<'_> {
             .zip(&self.sources)
             .map(|(template, source)| template.rows as usize * (source.outputs.1 - source.outputs.0) as usize)
             .sum();
+        if expected > EDGES_LIMIT {
+            self.problems.push(too_many_edges(self.sources[0].mark));
+            return;
+        }
         self.objects.reserve(expected);
         producers.reserve(expected);
         let mut rendered = String::new();
         for (number, template) in self.flow.templates.iter().enumerate() {
             let patterns = self.sources[number].outputs;
-            for row in 0..template.rows {
+            'rows: for row in 0..template.rows {
                 starts.push(producers.len() as u32);
                 for written in &self.written[patterns.0 as usize..patterns.1 as usize] {
                     rendered.clear();
@@ -58,6 +65,18 @@ impl Builder<'_> {
                         continue;
                     }
                     let first = producers[object as usize];
+                    if self.flow.task_template[first as usize] as usize == number && first != task {
+                        // One word for all of them: what is missing is a name in the pattern.
+                        let message = format!(
+                            "`{path}` is made by two tasks, `{}` and `{}`",
+                            self.task_name(first),
+                            self.task_name(task)
+                        );
+                        let remedy = "let `out` differ from task to task, by a name of its `foreach` such as `{i}`";
+                        self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
+                        starts.resize(starts.len() + (template.rows - row - 1) as usize, producers.len() as u32);
+                        break 'rows;
+                    }
                     let message = if first == task {
                         format!("`{path}` stands twice among the outputs of `{}`", self.task_name(task))
                     } else {
@@ -82,6 +101,20 @@ impl Builder<'_> {
         starts.push(producers.len() as u32);
         self.flow.output_start = starts;
         self.flow.producers = producers;
+    }
+
+    /// Sorts the values of every list, so that a task is found by them without looking through all: a million tasks may
+    /// each name another.
+    pub(super) fn index_values(&mut self) {
+        if !self.written.iter().any(|written| written.is_all) {
+            return;
+        }
+        for column in self.flow.columns.iter().filter(|column| column.is_list == 1) {
+            let values = &self.flow.values[column.list as usize..][..column.length as usize];
+            let mut index: Vec<(u32, u32)> = values.iter().copied().zip(0..).collect();
+            index.sort_unstable();
+            self.value_index.insert(column.list, index);
+        }
     }
 
     /// No output may lie inside another: making the one would take the other away.
@@ -114,6 +147,19 @@ impl Builder<'_> {
         }
     }
 
+    /// Every directory that some output lies in.
+    fn directories_made(&self) -> BTreeSet<String> {
+        let mut directories = BTreeSet::new();
+        for object in 0..self.flow.producers.len() as u32 {
+            let mut directory = path::directory(self.objects.strings.get(object));
+            while directory != "." && !directories.contains(directory) {
+                directories.insert(directory.to_owned());
+                directory = path::directory(directory);
+            }
+        }
+        directories
+    }
+
     /// The output that is a directory around a path, if there is one.
     fn output_above(&self, path: &str) -> Option<u32> {
         let slashes = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
@@ -125,6 +171,7 @@ impl Builder<'_> {
         let mut starts = Vec::with_capacity(self.task_total as usize + 1);
         let mut inputs: Vec<u32> = Vec::new();
         let mut rendered = String::new();
+        let directories = self.directories_made();
         for number in 0..self.flow.templates.len() {
             let template = self.flow.templates[number];
             let patterns = self.sources[number].inputs;
@@ -176,15 +223,19 @@ impl Builder<'_> {
                         continue;
                     }
                     let (object, is_new) = self.objects.add(&path);
-                    if is_new && !self.surroundings.exists(&path) {
-                        self.problems.push(
-                            Problem::new(
-                                written.mark,
-                                format!("the input `{path}` is not there and no task makes it"),
-                                "make the file, correct the name, or add it to the `out` of the task that makes it",
-                            )
-                            .spanning(&rendered),
-                        );
+                    if is_new && directories.contains(path.as_ref()) {
+                        let message =
+                            format!("tasks make files in the directory `{path}`, so it cannot be read as a whole");
+                        let remedy = "name the files, or write `{ all: TASK }` for everything that a task makes";
+                        self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
+                    } else if is_new && !self.surroundings.exists(&path) {
+                        let remedy = if path.contains(['*', '?']) {
+                            "patterns of file names are for `foreach`: name the files, or write `{ all: TASK }`"
+                        } else {
+                            "make the file, correct the name, or add it to the `out` of the task that makes it"
+                        };
+                        let message = format!("the input `{path}` is not there and no task makes it");
+                        self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
                     }
                     inputs.push(object);
                 }
@@ -248,11 +299,13 @@ impl Builder<'_> {
         let all = (template.first_task, template.first_task + template.rows);
         let Some(values) = row_values else { return Some(all) };
         let columns = &self.flow.columns[template.columns as usize..][..template.column_count as usize];
-        let position = |list: &[u32], wanted: &str| {
+        let position = |column: &Column, wanted: &str| {
             let wanted = self.strings.find(wanted)?;
-            list.iter().position(|value| *value == wanted)
+            let index = self.value_index.get(&column.list)?;
+            let at = index.binary_search_by_key(&wanted, |(value, _)| *value).ok()?;
+            Some(index[at].1 as usize)
         };
-        let row = find_row(columns, values, &self.flow.values, &position)?;
+        let row = find_row(columns, values, &position)?;
         Some((template.first_task + row, template.first_task + row + 1))
     }
 
