@@ -88,7 +88,7 @@ fn watch_lines(engine: &Engine, stopped: &Receiver<()>, logs: &str, quiet: bool)
             return failures;
         }
         let progress = engine.progress();
-        let estimate = speed.update(&progress);
+        let estimate = speed.of_run(&progress);
         if let Some(text) = stop_notice(&progress, &mut stop_told).filter(|_| !quiet) {
             note!("{text}");
         }
@@ -139,17 +139,30 @@ impl std::fmt::Display for Estimate {
 }
 
 impl Speed {
-    fn update(&mut self, progress: &Progress) -> Estimate {
-        let ended = progress.tally.done + progress.tally.failed;
-        self.samples.push_back((progress.elapsed, ended));
-        while self.samples.front().is_some_and(|(time, _)| progress.elapsed - *time > RATE_WINDOW) {
+    /// Takes in how many tasks had ended at a time, and how many were left.
+    fn update(&mut self, elapsed: Duration, ended: u64, left: u64) -> Estimate {
+        self.samples.push_back((elapsed, ended));
+        while self.samples.front().is_some_and(|(time, _)| elapsed - *time > RATE_WINDOW) {
+            self.samples.pop_front();
+        }
+        // Time in which nothing could end yet says nothing about the rate.
+        while self.samples.get(1).is_some_and(|(_, next)| *next == self.samples[0].1) {
             self.samples.pop_front();
         }
         let (since, before) = *self.samples.front().expect("one has just been added");
-        let seconds = (progress.elapsed - since).as_secs_f64();
+        let seconds = (elapsed - since).as_secs_f64();
         let per_second = if seconds > 0.0 { (ended - before) as f64 / seconds } else { 0.0 };
-        let left = (per_second > 0.0).then(|| Duration::from_secs_f64(progress.tally.open as f64 / per_second));
+        let left = (per_second > 0.0).then(|| Duration::from_secs_f64(left as f64 / per_second));
         Estimate { per_second, left }
+    }
+
+    fn of_run(&mut self, progress: &Progress) -> Estimate {
+        let tally = &progress.tally;
+        self.update(progress.elapsed, tally.done + tally.failed, tally.open)
+    }
+
+    fn of_kind(&mut self, elapsed: Duration, kind: &KindProgress) -> Estimate {
+        self.update(elapsed, kind.done + kind.failed, kind.total - kind.settled())
     }
 }
 
@@ -162,11 +175,11 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
             .expect("the template is well formed")
             .progress_chars("━╸ ");
     let add = || bars.add(ProgressBar::new(0).with_style(style.clone()));
-    let shown: Vec<ProgressBar> = kinds.iter().take(KINDS_SHOWN).map(|_| add()).collect();
-    let others = (kinds.len() > KINDS_SHOWN).then(add);
-    let total = (kinds.len() > 1).then(add);
+    let mut shown: Vec<(ProgressBar, Speed)> =
+        kinds.iter().take(KINDS_SHOWN).map(|_| (add(), Speed::default())).collect();
+    let mut others = (kinds.len() > KINDS_SHOWN).then(|| (add(), Speed::default()));
+    let mut total = (kinds.len() > 1).then(|| (add(), Speed::default()));
     let mut failures = Failures::default();
-    let mut speed = Speed::default();
     let mut stop_told = false;
     loop {
         let over = is_over(stopped, BAR_INTERVAL);
@@ -174,24 +187,20 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
             bars.suspend(|| note!("{text}"));
         }
         let progress = engine.progress();
-        let estimate = speed.update(&progress);
         if let Some(text) = stop_notice(&progress, &mut stop_told) {
             bars.suspend(|| note!("{text}"));
         }
-        for (bar, kind) in shown.iter().zip(&progress.kinds) {
-            show(bar, kind);
+        for ((bar, speed), kind) in shown.iter_mut().zip(&progress.kinds) {
+            show(bar, kind, &speed.of_kind(progress.elapsed, kind));
         }
-        if let Some(bar) = &others {
+        if let Some((bar, speed)) = &mut others {
             let rest = &progress.kinds[KINDS_SHOWN..];
-            show(bar, &sum(&format!("{} others", rest.len()), rest));
+            let all = sum(&format!("{} others", rest.len()), rest);
+            show(bar, &all, &speed.of_kind(progress.elapsed, &all));
         }
-        let message = format!("{estimate}{}", if progress.stopping { ", stopping" } else { "" });
-        match &total {
-            Some(bar) => {
-                show(bar, &sum("all", &progress.kinds));
-                bar.set_message(message);
-            }
-            None => shown.iter().for_each(|bar| bar.set_message(format!("{}, {message}", bar.message()))),
+        if let Some((bar, speed)) = &mut total {
+            let all = sum("all", &progress.kinds);
+            show(bar, &all, &speed.of_kind(progress.elapsed, &all));
         }
         if over {
             bars.clear().ok();
@@ -200,7 +209,7 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
     }
 }
 
-fn show(bar: &ProgressBar, kind: &KindProgress) {
+fn show(bar: &ProgressBar, kind: &KindProgress, estimate: &Estimate) {
     bar.set_length(kind.total);
     bar.set_position(kind.settled());
     bar.set_prefix(kind.name.clone());
@@ -210,6 +219,9 @@ fn show(bar: &ProgressBar, kind: &KindProgress) {
     }
     if kind.skipped > 0 {
         parts.push(format!("{} skipped", kind.skipped));
+    }
+    if kind.settled() < kind.total && estimate.per_second > 0.0 {
+        parts.push(estimate.to_string());
     }
     bar.set_message(parts.join(", "));
 }
