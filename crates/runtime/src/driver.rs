@@ -32,7 +32,7 @@ use crate::store::journal::{Pending, Syncer};
 use crate::store::{Journal, JournalError, Recorded};
 
 /// What has happened is written out at least this often, so that a killed engine has forgotten no more.
-pub(crate) const WRITE_INTERVAL: Duration = Duration::from_millis(20);
+pub(crate) const WRITE_INTERVAL: Duration = Duration::from_millis(10);
 /// And is on the disk, for the case that the power fails, not much later.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 /// With nothing to wait for, the main thread still looks this often: a lost wake-up must not be the end.
