@@ -14,6 +14,7 @@ pub mod order;
 pub mod pack;
 pub mod place;
 pub mod policy;
+pub mod pools;
 pub mod record;
 pub mod stale;
 pub mod time;
