@@ -8,6 +8,7 @@ mod diagnostics;
 mod exit;
 mod load;
 mod logs;
+mod map;
 mod progress_view;
 mod run;
 mod runs;
@@ -39,6 +40,8 @@ Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 in
 enum Command {
     /// Run a workflow here and now; resumes by itself
     Run(run::Arguments),
+    /// Run one command for many things, without a file; resumes by itself
+    Map(map::Arguments),
     /// Show how a run, or one of its tasks, went
     Status(status::Arguments),
     /// List the runs of a directory
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     exit::on_panic();
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Map(arguments) => map::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),

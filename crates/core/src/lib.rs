@@ -17,6 +17,7 @@ pub mod policy;
 pub mod pools;
 pub mod record;
 pub mod stale;
+pub mod temp;
 pub mod time;
 pub mod trace;
 pub mod workflow;

@@ -40,6 +40,8 @@ pub struct Request<'a> {
     pub default_name: &'a str,
     /// Parameters that somebody has set, by name and as YAML would have them; a later one counts more.
     pub settings: &'a [(String, String)],
+    /// Files with more of them, which count less.
+    pub param_files: &'a [SourceFile],
 }
 
 /// Where a pattern of a template lies in the pieces, and in the text.
@@ -157,8 +159,7 @@ impl<'a> Builder<'a> {
     }
 
     fn try_build(&mut self) -> Result<(), Problems> {
-        self.take_settings();
-        self.problems.check()?;
+        self.take_settings()?;
         self.frames.push(Frame::main());
         self.read_text(self.request.text, self.request.format, 0)?;
         // What is wrong above the tasks would only be told once more by each of them.

@@ -50,9 +50,6 @@ pub struct ContainerUse {
     pub options: Vec<String>,
 }
 
-/// Programs that can run a container, the preferred first.
-pub const CONTAINER_RUNNERS: [&str; 4] = ["apptainer", "singularity", "podman", "docker"];
-
 const DEFAULT_SHELL: [&str; 2] = ["/bin/sh", "-ec"];
 
 /// Shells whose rules of quoting are known.
@@ -261,6 +258,11 @@ impl Workflow {
             with: (extras.container_with != NONE).then(|| self.strings.get(extras.container_with).to_owned()),
             options: words.collect(),
         })
+    }
+
+    /// Whether any task runs in a container.
+    pub fn has_containers(&self) -> bool {
+        self.extras.iter().any(|extras| extras.image.count > 0)
     }
 
     fn shell(&self, task: TaskId) -> Option<Vec<String>> {

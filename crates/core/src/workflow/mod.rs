@@ -19,6 +19,7 @@
 
 mod builder;
 mod command;
+mod container;
 mod demand;
 mod edges;
 mod file;
@@ -43,7 +44,8 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 
 pub use builder::Request;
-pub use command::{Action, CONTAINER_RUNNERS, Conditions, ContainerUse};
+pub use command::{Action, Conditions, ContainerUse};
+pub use container::{CONTAINER_RUNNERS, Inside, in_container};
 pub use demand::{Demand, Pool, Resources};
 pub use file::BadFile;
 pub use problem::{Mark, Problem, Problems, SourceFile};
@@ -61,6 +63,13 @@ pub enum Format {
     Yaml,
     /// JSON, for programs.
     Json,
+}
+
+impl Format {
+    /// The format of a file, by its name.
+    pub fn of(name: &str) -> Format {
+        if path::extension(name).eq_ignore_ascii_case(".json") { Format::Json } else { Format::Yaml }
+    }
 }
 
 /// What a workflow's text may ask of the world while it is read.
@@ -254,7 +263,8 @@ impl Workflow {
         default_name: &str,
         surroundings: &dyn Surroundings,
     ) -> Result<Workflow, Problems> {
-        Workflow::read(&Request { text, format, default_name, settings: &[] }, surroundings).map(|(flow, _)| flow)
+        let request = Request { text, format, default_name, settings: &[], param_files: &[] };
+        Workflow::read(&request, surroundings).map(|(flow, _)| flow)
     }
 
     /// Reads and checks a workflow with parameters as somebody has set them; also returns the files that it includes.

@@ -25,9 +25,9 @@ pub struct Problem {
     /// What to do about it.
     pub remedy: String,
     /// Another place that has to do with it, and how.
-    pub related: Option<(Mark, String)>,
+    pub related: Option<Box<(Mark, String)>>,
     /// The very words that are wrong, if they stand somewhere behind `mark`: a long command has many lines.
-    pub words: Option<String>,
+    pub words: Option<Box<str>>,
 }
 
 impl Problem {
@@ -45,7 +45,7 @@ impl Problem {
 
     /// Says which words behind the mark are meant.
     #[must_use]
-    pub fn about(mut self, words: impl Into<String>) -> Self {
+    pub fn about(mut self, words: impl Into<Box<str>>) -> Self {
         self.words = Some(words.into());
         self
     }
@@ -53,7 +53,7 @@ impl Problem {
     /// Points at a second place.
     #[must_use]
     pub fn with_related(mut self, mark: Mark, why: impl Into<String>) -> Self {
-        self.related = Some((mark, why.into()));
+        self.related = Some(Box::new((mark, why.into())));
         self
     }
 }

@@ -414,7 +414,7 @@ fn parameters_and_conditions() {
     let read = |settings: &[(&str, &str)]| {
         let settings: Vec<(String, String)> =
             settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let request = Request { text, format: Format::Yaml, default_name: "x", settings: &settings };
+        let request = Request { text, format: Format::Yaml, default_name: "x", settings: &settings, param_files: &[] };
         Workflow::read(&request, &NoFiles).map(|(flow, _)| flow)
     };
     let flow = read(&[]).unwrap();

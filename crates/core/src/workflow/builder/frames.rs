@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::super::params::Params;
 use super::super::problem::{Mark, Problem, SourceFile};
 use super::super::spec::{self, TaskSpec, is_plain_name};
-use super::super::value::{Text, Value, note_key};
-use super::super::{Format, path, yaml};
+use super::super::value::{Item, Text, Value, note_key};
+use super::super::{Format, json, path, yaml};
 use super::{Builder, Given};
 
 /// Files that include files that include files: beyond this it is a circle.
@@ -53,8 +53,22 @@ impl Builder<'_> {
         &self.prefixes[usize::from(prefix)]
     }
 
-    /// Takes in what somebody set on the command line.
-    pub(super) fn take_settings(&mut self) {
+    /// Takes in what somebody set, in files or on the command line.
+    pub(super) fn take_settings(&mut self) -> Result<(), Problem> {
+        for file in self.request.param_files {
+            self.files.push(file.clone());
+            let number = self.files.len() as u32;
+            let given = &mut self.given;
+            let mut take = |item| match item {
+                Item::Top(name, value) | Item::Task(name, value) => {
+                    given.insert(name.text, Given { value, mark: name.mark, is_used: false });
+                }
+            };
+            match Format::of(&file.name) {
+                Format::Yaml => yaml::read(&file.text, number, &mut take)?,
+                Format::Json => json::read(&file.text, number, &mut take)?,
+            }
+        }
         for (name, text) in self.request.settings {
             // What is no YAML is meant as text.
             let as_text = || Value::Scalar { text: text.clone(), quoted: true, mark: Mark::default() };
@@ -68,6 +82,7 @@ impl Builder<'_> {
             };
             self.given.insert(name.clone(), Given { value, mark: Mark::default(), is_used: false });
         }
+        Ok(())
     }
 
     /// Complains about what was set and is nowhere declared.
@@ -247,7 +262,7 @@ impl Builder<'_> {
             Problem::new(file.mark, format!("`{name}` cannot be included: {why}"), "correct the path, or make the file")
                 .spanning(&file.text)
         })?;
-        let format = if path::extension(&name).eq_ignore_ascii_case(".json") { Format::Json } else { Format::Yaml };
+        let format = Format::of(&name);
         let known = self.prefixes.iter().position(|prefix| *prefix == full_prefix);
         let prefix = known.unwrap_or_else(|| {
             self.prefixes.push(full_prefix);

@@ -15,6 +15,7 @@ pub(crate) use resources::{Demand, GPUS};
 pub(crate) use scalar::scalar;
 
 use super::command;
+use super::container::CONTAINER_RUNNERS;
 use super::keys;
 use super::params::{Params, holds};
 use super::problem::Problem;
@@ -380,8 +381,8 @@ fn read_container(key: &Text, value: Value) -> Result<Container, Problem> {
             "image" => image = Some(text(&word, value)?),
             "with" => {
                 let runner = text(&word, value)?;
-                if !command::CONTAINER_RUNNERS.contains(&runner.text.as_str()) {
-                    return Err(wrong(&runner, &word, &format!("one of {}", command::CONTAINER_RUNNERS.join(", "))));
+                if !CONTAINER_RUNNERS.contains(&runner.text.as_str()) {
+                    return Err(wrong(&runner, &word, &format!("one of {}", CONTAINER_RUNNERS.join(", "))));
                 }
                 with = Some(runner);
             }
