@@ -63,6 +63,14 @@ pub struct Loaded {
 
 /// Reads and checks a workflow.
 pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
+    load_with(arguments, |directory| Box::new(directory))
+}
+
+/// Reads and checks a workflow in surroundings made of its directory.
+pub fn load_with<'a>(
+    arguments: &FlowArguments,
+    surround: impl FnOnce(Directory) -> Box<dyn Surroundings + 'a>,
+) -> Result<Loaded, Failure> {
     let file = &arguments.flow;
     let text = read(file)?;
     let absolute = std::path::absolute(file)
@@ -70,7 +78,8 @@ pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
     let directory = absolute.parent().unwrap_or(Path::new("/")).to_owned();
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let state = arguments.state.clone().unwrap_or_else(|| directory.join(".throng"));
-    let surroundings = surroundings(&directory, &state).reserve(&absolute, "the workflow's own file");
+    let directory_around = surroundings(&directory, &state).reserve(&absolute, "the workflow's own file");
+    let surroundings = surround(directory_around);
     let param_files: Vec<SourceFile> = arguments
         .param_files
         .iter()
@@ -83,7 +92,7 @@ pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
         settings: &arguments.settings,
         param_files: &param_files,
     };
-    let (flow, included) = parse(&request, file, &surroundings)?;
+    let (flow, included) = parse(&request, file, surroundings.as_ref())?;
     let definition = define(file, text, &included, &arguments.settings);
     Ok(Loaded { flow, directory, state, definition })
 }

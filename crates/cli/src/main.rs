@@ -3,7 +3,9 @@
 #[macro_use]
 mod say;
 
+mod check;
 mod clean;
+mod completions;
 mod diagnostics;
 mod exit;
 mod load;
@@ -12,12 +14,13 @@ mod map;
 mod progress_view;
 mod run;
 mod runs;
+mod schema;
 mod status;
 mod words;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Runs graphs of many short tasks joined by files, and loses nothing.
 #[derive(Parser)]
@@ -42,6 +45,8 @@ enum Command {
     Run(run::Arguments),
     /// Run one command for many things, without a file; resumes by itself
     Map(map::Arguments),
+    /// Show a workflow's numbers, and what about it looks like a slip of the pen
+    Check(check::Arguments),
     /// Show how a run, or one of its tasks, went
     Status(status::Arguments),
     /// List the runs of a directory
@@ -50,6 +55,12 @@ enum Command {
     Logs(logs::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
+    /// Print the JSON Schema of the workflow file, for editors
+    Schema(schema::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+    /// Write the manual pages
+    Man(completions::ManArguments),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +72,10 @@ fn main() -> ExitCode {
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, &mut Cli::command()),
+        Command::Man(arguments) => completions::man(&arguments, Cli::command()),
     };
     match result {
         Ok(code) => code.into(),

@@ -101,7 +101,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let run = Outlook::begin(Arc::new(flow), options).map_err(trouble::failure)?;
     warn_of_damage(&run, &arguments.state);
     let prints = if arguments.keep_order { Prints::InOrder } else { Prints::AsTheyEnd };
-    execute(run, &arguments.run, &arguments.state, "the same command", prints)
+    let again = format!("throng map {} …", words::quoted(&arguments.command));
+    execute(run, &arguments.run, &arguments.state, &again, prints)
 }
 
 /// Items of standard input, one a line; an empty line is none.

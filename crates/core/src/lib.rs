@@ -16,6 +16,7 @@ pub mod place;
 pub mod policy;
 pub mod pools;
 pub mod record;
+pub mod shape;
 pub mod stale;
 pub mod temp;
 pub mod time;

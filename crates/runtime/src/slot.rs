@@ -19,7 +19,7 @@ use throng_core::node::{End, KillReason};
 use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen, version_of_output, why_kept};
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
-use throng_core::workflow::{Action, Conditions, Inside, Workflow, in_container};
+use throng_core::workflow::{Action, Conditions, Inside, Workflow, as_script, in_container};
 
 use crate::node_loop::Shared;
 use crate::process::{self, Exit, Launch, Launcher, group_is_alive, signal_group};
@@ -161,6 +161,9 @@ pub fn remark_on_kill(flow: &Workflow, task: TaskId, why: KillReason) -> Option<
 /// What reads a script that does not say what reads it.
 const SHELL: &str = "/bin/sh";
 
+/// Linux takes no single argument that is longer.
+const ARGUMENT_BYTES: usize = 128 * 1024;
+
 /// Output shown with a failure at once; the rest is in the log.
 const TAIL_LINES: usize = 5;
 
@@ -242,9 +245,9 @@ impl<'a> SlotRunner<'a> {
         result.attempt.started = result.attempt.staged;
         match shared.flow.action(job.task, job.conditions()) {
             Action::Program(words) => self.run_process(job, words, result)?,
-            Action::Shell { mut shell, text } => {
-                shell.push(text);
-                self.run_process(job, shell, result)?;
+            Action::Shell { shell, text } => {
+                let words = self.shell_words(shell, text)?;
+                self.run_process(job, words, result)?;
             }
             Action::Noop => {}
             Action::Sleep(length) => self.sleep(job, length)?,
@@ -253,6 +256,18 @@ impl<'a> SlotRunner<'a> {
             result.attempt.ended = shared.clock.now();
         }
         self.look_at_outputs(job.task, &old_contents, result)
+    }
+
+    /// A shell and its text, which goes through a file if it is too long for an argument.
+    fn shell_words(&self, mut shell: Vec<String>, text: String) -> Result<Vec<String>, Trouble> {
+        if text.len() < ARGUMENT_BYTES {
+            shell.push(text);
+            return Ok(shell);
+        }
+        let path = self.shared.scratch_directory.join(format!("{}.script", self.slot.0));
+        let path = std::path::absolute(&path).unwrap_or(path);
+        std::fs::write(&path, text).map_err(|error| Trouble::files("write", "a long command", &error))?;
+        Ok(as_script(shell, path.display().to_string()))
     }
 
     fn look_at_inputs(&self, task: TaskId, result: &mut AttemptResult) -> Result<(), Trouble> {
@@ -415,7 +430,13 @@ impl<'a> SlotRunner<'a> {
         let words = self.wrap(job, words, &environment)?;
         self.start(job, &words, &environment, streams).map_err(|error| Trouble {
             outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
-            remark: format!("cannot start `{}`: {error}", words[0]),
+            remark: match error.raw_os_error() {
+                Some(libc::E2BIG) => format!(
+                    "the command is too long for the system: let `{}` read a list of its files, or a pattern",
+                    words[0]
+                ),
+                _ => format!("cannot start `{}`: {error}", words[0]),
+            },
         })
     }
 

@@ -78,6 +78,15 @@ fn with_command_flag(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
+/// The words with which a shell reads a file instead of its last argument.
+pub fn as_script(mut shell: Vec<String>, file: String) -> Vec<String> {
+    // `-ec` is the flag for a text and an option in one.
+    let flag = shell.pop();
+    shell.extend(flag.filter(|flag| flag == "-ec").map(|_| "-e".to_owned()));
+    shell.push(file);
+    shell
+}
+
 /// The values of one task.
 struct TaskValues<'a> {
     flow: &'a Workflow,

@@ -44,7 +44,7 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 
 pub use builder::Request;
-pub use command::{Action, Conditions, ContainerUse};
+pub use command::{Action, Conditions, ContainerUse, as_script};
 pub use container::{CONTAINER_RUNNERS, Inside, in_container};
 pub use demand::{Demand, Pool, Resources};
 pub use file::BadFile;
@@ -329,6 +329,22 @@ impl Workflow {
     /// What a task was written as.
     pub fn template(&self, task: TaskId) -> TemplateId {
         TemplateId(self.task_template[task.index()])
+    }
+
+    /// How many templates there are.
+    pub fn template_count(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// The tasks of a template, by their numbers.
+    pub fn tasks_of(&self, template: TemplateId) -> Range<u32> {
+        let template = &self.templates[template.index()];
+        template.first_task..template.first_task + template.rows
+    }
+
+    /// The name of a template.
+    pub fn template_name(&self, template: TemplateId) -> &str {
+        self.strings.get(self.templates[template.index()].name)
     }
 
     /// The kind of a task.
