@@ -215,13 +215,12 @@ impl<'a> SlotRunner<'a> {
         }
         if result.attempt.outcome != Outcome::Done {
             let [_, _, stderr] = self.shared.flow.streams(job.task);
-            if result.attempt.log.1 > 0 {
+            // There may be no such file yet, and nothing in it.
+            let complaints = stderr.and_then(|file| streams::last_lines(self.shared, &file, TAIL_LINES).ok());
+            result.tail = complaints.filter(|tail| !tail.is_empty()).unwrap_or_else(|| {
                 let tail = self.shared.log.tail(result.attempt.log, TAIL_LINES);
-                result.tail = tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})"));
-            } else if let Some(stderr) = stderr {
-                // There may be none yet.
-                result.tail = streams::last_lines(self.shared, &stderr, TAIL_LINES).unwrap_or_default();
-            }
+                tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})"))
+            });
             self.set_outputs_aside(job.task, &mut result);
         }
         // Only now: whoever finds this cell filled has to see to the outputs as well.
