@@ -47,7 +47,7 @@ pub fn read_text(path: &Path) -> Result<String, TextError> {
     if length > TEXT_BYTES_LIMIT {
         return Err(TextError::TooLarge);
     }
-    let mut bytes = Vec::with_capacity(length as usize + 1);
+    let mut bytes = Vec::new();
     // A pipe does not say how long it is.
     let mut rest = file.take(TEXT_BYTES_LIMIT + 1);
     loop {
@@ -58,6 +58,9 @@ pub fn read_text(path: &Path) -> Result<String, TextError> {
         if let Some(at) = bytes[start..].iter().position(|byte| *byte == 0) {
             return Err(not_text(&bytes[..start + at]));
         }
+        // Only now, when it looks like text, is all the memory asked for, which may be more than there is.
+        let left = (length as usize).saturating_sub(bytes.len());
+        bytes.try_reserve(left + 1).map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
     }
     if bytes.len() as u64 > TEXT_BYTES_LIMIT {
         return Err(TextError::TooLarge);
