@@ -207,15 +207,15 @@ fn a_problem_in_an_included_file_names_that_file_from_where_one_is() {
 }
 
 #[test]
-fn of_a_million_mistakes_ten_are_shown_and_the_rest_counted() {
+fn of_many_mistakes_ten_are_shown_and_the_rest_counted() {
     let sandbox = Sandbox::new();
     let mut text = String::from("tasks:\n");
-    (0..100_000).for_each(|i| text.push_str(&format!("  t{i}: {{ rum: x }}\n")));
+    (0..50_000).for_each(|i| text.push_str(&format!("  t{i}: {{ rum: x }}\n")));
     sandbox.write("flow.yaml", &text);
-    let stderr = refused(&sandbox, &[], &["flow.yaml:2:", "flow.yaml:11:", "and 99990 more"]);
+    let stderr = refused(&sandbox, &[], &["flow.yaml:2:", "flow.yaml:11:", "and 49990 more"]);
     assert_eq!(stderr.matches("error: ").count(), 10);
-    sandbox.write("flow.yaml", "tasks: { a: { foreach: { i: 1..1000000 }, run: x, in: 'none{i}' } }");
-    let stderr = refused(&sandbox, &[], &["`none1` is not there", "and 999990 more"]);
+    sandbox.write("flow.yaml", "tasks: { a: { foreach: { i: 1..100000 }, run: x, in: 'none{i}' } }");
+    let stderr = refused(&sandbox, &[], &["`none1` is not there", "and 99990 more"]);
     assert_eq!(stderr.matches("error: ").count(), 10);
 }
 

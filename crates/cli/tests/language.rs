@@ -219,9 +219,9 @@ fn commands_and_environments_know_what_they_may_use() {
         run: 'echo {cpus} {memory} {memory.mb} {memory.gb} {memory.gib} {attempt} {task} {gpus} $ROOM >> told'
         env: { ROOM: '{memory.mib}MiB for {task}' }
         cpus: 0.5
-        memory: 2.5GB";
-    let said = "0.5 2500000000 2500 2 2 1 t:a 0 2384MiB for t:a";
-    assert_eq!(told_with(flow, &["--memory", "3GB"]), [said]);
+        memory: 3.2GB";
+    let said = "0.5 3200000000 3200 3 2 1 t:a 0 3051MiB for t:a";
+    assert_eq!(told_with(flow, &["--memory", "4GB"]), [said]);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn tasks_of_an_included_file_have_its_prefix_and_its_own_parameters() {
     let sandbox = Sandbox::with_flow(
         "include:
   - { file: parts/qc.yaml, prefix: qc, params: { depth: 5 } }
-  - { file: parts/qc.yaml, prefix: late }
+  - { file: parts/qc.yaml, prefix: late, params: { depth: 4 } }
 tasks:
   all: { run: 'cat {in} > {out}', in: [{ all: qc.make }, { all: late.sum }], out: all }",
     );
