@@ -49,8 +49,8 @@ fn items_may_be_arguments() {
 #[test]
 fn items_may_be_lines_of_standard_input() {
     let sandbox = Sandbox::new();
-    let result = map_input(&sandbox, &["echo got {}"], b"a\n\ntwo words\r\nlast").expect_code(0);
-    assert_eq!(sorted(&result.stdout), ["got a", "got last", "got two words"]);
+    let result = map_input(&sandbox, &["echo {} got"], b"a\n\ntwo words\r\nlast").expect_code(0);
+    assert_eq!(sorted(&result.stdout), ["a got", "last got", "two words got"]);
 }
 
 #[test]

@@ -45,12 +45,14 @@ fn most_held(sandbox: &Sandbox) -> BTreeMap<String, f64> {
     most
 }
 
-/// Two tasks that end only if both run at once.
-fn meeting(demand: &str) -> String {
-    let task = |own: &str, other: &str| {
-        format!("{own}: {{ run: 'touch {own}; until test -e {other}; do sleep 0.01; done', timeout: 20s, {demand} }}")
+/// Tasks that end only if all of them run at once; each has a demand of its own.
+fn meeting(demands: &[&str]) -> String {
+    let all: Vec<String> = (0..demands.len()).map(|number| format!("test -e here{number}")).collect();
+    let wait = format!("until {}; do sleep 0.01; done", all.join(" && "));
+    let task = |(number, demand): (usize, &&str)| {
+        format!("  t{number}: {{ run: 'touch here{number}; {wait}', timeout: 20s, cpus: 0, {demand} }}\n")
     };
-    format!("tasks: {{ {}, {} }}", task("one", "other"), task("other", "one"))
+    format!("tasks:\n{}", demands.iter().enumerate().map(task).collect::<String>())
 }
 
 // Never more than there is, and not less.
@@ -80,8 +82,14 @@ fn halves_share_a_gpu_and_never_three_of_them() {
     assert_eq!(most.keys().collect::<Vec<_>>(), ["0", "1"]);
     assert!(most.values().all(|held| *held <= 1.0), "{most:?}");
     // Both halves of one can be had at once.
-    let sandbox = Sandbox::with_flow(&meeting("gpus: 0.5, cpus: 0"));
+    let sandbox = Sandbox::with_flow(&meeting(&["gpus: 0.5"; 2]));
     sandbox.run(&["--width", "2", "--resource", "gpus=1"]).expect_code(0);
+}
+
+#[test]
+fn halves_leave_whole_gpus_to_those_who_need_one() {
+    let sandbox = Sandbox::with_flow(&meeting(&["gpus: 0.5", "gpus: 0.5", "gpus: 1"]));
+    sandbox.run(&["--width", "3", "--resource", "gpus=2"]).expect_code(0);
 }
 
 #[test]
@@ -97,7 +105,7 @@ fn amounts_with_names_are_kept_to_whatever_the_pack_policy() {
         sandbox.run(&["--width", "8", "--resource", "license=3", "--pack", pack]).expect_code(0);
         assert!(most_held(&sandbox)["x"] <= 3.0);
     }
-    let sandbox = Sandbox::with_flow(&meeting("resources: { license: 1.5 }, cpus: 0"));
+    let sandbox = Sandbox::with_flow(&meeting(&["resources: { license: 1.5 }"; 2]));
     sandbox.run(&["--width", "2", "--resource", "license=3"]).expect_code(0);
 }
 
@@ -163,8 +171,7 @@ fn the_first_alternative_that_there_is_is_taken() {
 
 #[test]
 fn an_alternative_is_taken_while_the_first_is_held() {
-    let flow = meeting("resources: [{ gpus: 1 }, { license: 1 }], cpus: 0");
-    let sandbox = Sandbox::with_flow(&flow);
+    let sandbox = Sandbox::with_flow(&meeting(&["resources: [{ gpus: 1 }, { license: 1 }]"; 2]));
     sandbox.run(&["--width", "2", "--resource", "gpus=1", "--resource", "license=1"]).expect_code(0);
 }
 
