@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sandbox::*;
@@ -251,7 +252,7 @@ fn files_that_include_each_other_in_a_circle_or_too_often_are_told_once_and_soon
     // Sixteen files, each of which includes the next ten times.
     for number in 1..=15 {
         let next = format!("{}.yaml", number + 1);
-        sandbox.write(&format!("{number}.yaml"), &format!("include: [{}]\n", vec![next.as_str(); 10].join(", ")));
+        sandbox.write(&format!("{number}.yaml"), &format!("include: [{}]\n", [next.as_str(); 10].join(", ")));
     }
     sandbox.write("16.yaml", "params: { x: 1 }\n");
     sandbox.write("flow.yaml", "include: 1.yaml\ntasks: { a: { run: x } }");
@@ -284,14 +285,10 @@ const LITTLE_KB: u64 = 200_000;
 #[track_caller]
 fn refused_soon(sandbox: &Sandbox, arguments: &[&str], words: &[&str]) {
     let started = Instant::now();
-    let program = env!("CARGO_BIN_EXE_throng");
-    let limited = format!("ulimit -v {LITTLE_KB}; exec {program} run flow.yaml {}", arguments.join(" "));
-    let child = std::process::Command::new("/bin/sh")
-        .args(["-c", &limited])
-        .current_dir(sandbox.path())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let limited = format!("ulimit -v {LITTLE_KB}; exec \"$@\"");
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &limited, "sh", env!("CARGO_BIN_EXE_throng"), "run", "flow.yaml"]).args(arguments);
+    let child = shell.current_dir(sandbox.path()).stderr(Stdio::piped()).spawn().expect("a shell");
     let stderr = finish(child).expect_code(2).stderr;
     for word in words.iter().chain(&["help: "]) {
         assert!(stderr.contains(word), "no {word:?} in:\n{stderr}");
