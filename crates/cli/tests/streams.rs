@@ -76,6 +76,9 @@ fn a_failure_shows_the_end_of_the_complaints_wherever_they_went() {
         let result = sandbox.run(&[]).expect_code(1);
         assert!(result.stderr.contains("| 100\n") && result.stderr.contains("| 96\n"), "{}", result.stderr);
         assert!(!result.stderr.contains("| 95\n"), "{}", result.stderr);
+        // What a failed task has made is set aside, and that is where all of it is.
+        assert!(result.stderr.contains("all of it: .throng/aside/1/errors\n"), "{}", result.stderr);
+        assert_eq!(sandbox.read(".throng/aside/1/errors").lines().count(), 100);
     }
     let sandbox = Sandbox::with_flow("tasks: { t: { run: 'echo why >&2; exit 3', stdout: all, stderr: all } }");
     let result = sandbox.run(&[]).expect_code(1);
