@@ -74,6 +74,19 @@ pub struct About {
 }
 
 impl RunArguments {
+    /// What has to be typed again so that the same tasks fit.
+    pub fn as_typed(&self) -> String {
+        let mut text = self.memory.map_or(String::new(), |bytes| format!(" --memory {bytes}"));
+        for Pool { name, ids, amount_milli } in &self.resources {
+            let amount = match ids.as_slice() {
+                [] => (*amount_milli as f64 / 1000.0).to_string(),
+                ids => format!("[{}]", ids.join(",")),
+            };
+            text.push_str(&format!(" --resource {}", crate::words::quoted(&format!("{name}={amount}"))));
+        }
+        text
+    }
+
     /// Everything that the engine wants to know.
     pub fn options(&self, clock: Clock, about: About) -> Result<Options, Failure> {
         let machine = host::resources();
