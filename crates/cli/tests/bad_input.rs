@@ -354,8 +354,8 @@ fn deep_nesting_is_refused() {
             let value = format!("{}x{}", open.repeat(depth), close.repeat(depth));
             let value = if open == "\n- " { "- ".repeat(depth) + "x" } else { value };
             let sandbox = Sandbox::with_flow(&format!("tasks:\n  a:\n    env:\n      {value}\n"));
-            // Deeper still, it is the reader of YAML that gives up.
-            refused_soon(&sandbox, &[], &["flow.yaml:4:", if depth == 70 { "levels deep" } else { "limit" }]);
+            // Deeper still, it may be the reader of YAML that gives up, in its own words.
+            refused_soon(&sandbox, &[], &["flow.yaml:4:", if depth == 70 { "levels deep" } else { "error: " }]);
         }
     }
     let sandbox = Sandbox::with_flow("tasks: { a: { run: x } }");

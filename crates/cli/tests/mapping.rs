@@ -14,8 +14,9 @@ fn map(sandbox: &Sandbox, arguments: &[&str]) -> Output {
 
 /// Runs `throng map` with something on its standard input.
 fn map_input(sandbox: &Sandbox, arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = sandbox.command(&[&["map"], arguments].concat()).stdin(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
+    let mut child =
+        sandbox.command(&[&["map"], arguments].concat()).stdin(Stdio::piped()).spawn().expect("the program");
+    child.stdin.take().expect("a pipe").write_all(input).expect("a reader");
     finish(child)
 }
 
@@ -32,7 +33,7 @@ fn counts(output: &Output) -> (u64, u64) {
     let count = |what: &str| {
         let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         let at = words.windows(2).position(|pair| what.starts_with(pair[1]) && pair[0].parse::<u64>().is_ok());
-        at.map_or(0, |at| words[at].parse().unwrap())
+        at.map_or(0, |at| words[at].parse().expect("just parsed"))
     };
     (count("done"), count("up to date"))
 }

@@ -36,7 +36,7 @@ fn most_held(sandbox: &Sandbox) -> BTreeMap<String, f64> {
         // Several ids come as one word.
         for key in keys.split(',') {
             let held = now.entry(key.to_owned()).or_default();
-            *held += amount.parse::<f64>().unwrap() * if sign == "+" { 1.0 } else { -1.0 };
+            *held += amount.parse::<f64>().expect("an amount") * if sign == "+" { 1.0 } else { -1.0 };
             let peak = most.entry(key.to_owned()).or_default();
             *peak = peak.max(*held);
         }
@@ -207,6 +207,16 @@ fn what_can_never_run_is_told_before_anything_is_written() {
 }
 
 #[test]
+fn the_words_that_go_on_say_again_what_there_is() {
+    let sandbox =
+        Sandbox::with_flow("tasks: { t: { run: exit 1, gpus: 1, resources: { license: 0.5 }, memory: 2MB } }");
+    let there = ["--resource", "gpus=[a,b]", "--resource", "license=1.5", "--memory", "3MB"];
+    let result = sandbox.run(&there).expect_code(1);
+    let words = result.stderr.split('`').find(|words| words.starts_with("throng run ")).expect("the words");
+    assert_eq!(words, "throng run flow.yaml --memory 3000000 --resource 'gpus=[a,b]' --resource license=1.5");
+}
+
+#[test]
 fn what_is_up_to_date_need_not_fit() {
     let sandbox = Sandbox::with_flow("tasks: { t: { run: touch made, out: made, gpus: 1 } }");
     sandbox.run(&["--resource", "gpus=1"]).expect_code(0);
@@ -233,7 +243,7 @@ fn attempts(retries: &str, fails: &str) -> usize {
     let sandbox = Sandbox::with_flow(&format!("tasks: {{ t: {{ {fails}, retries: {retries} }} }}"));
     sandbox.run(&[]).expect_code(1);
     let status = sandbox.throng(&["status", "1", "t", "--json"]).expect_code(0).json();
-    status["history"].as_array().unwrap().iter().filter(|entry| entry["outcome"].is_string()).count()
+    status["history"].as_array().expect("a history").iter().filter(|entry| entry["outcome"].is_string()).count()
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> (u64, u64) {
 
 fn write_program(sandbox: &Sandbox, name: &str, text: &str) {
     sandbox.write(name, text);
-    std::fs::set_permissions(sandbox.file(name), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(sandbox.file(name), PermissionsExt::from_mode(0o755)).expect("a file");
 }
 
 // Standard streams.
@@ -409,7 +409,7 @@ exec $program \"$@\"
 
 fn run_with_path(sandbox: &Sandbox, path: &str) -> Output {
     let mut command = sandbox.command(&["run", "flow.yaml", "--json"]);
-    finish(command.env("PATH", path).spawn().unwrap())
+    finish(command.env("PATH", path).spawn().expect("the program"))
 }
 
 #[test]
