@@ -225,7 +225,19 @@ fn what_is_up_to_date_need_not_fit() {
 
 #[test]
 fn nonsense_about_what_there_is_is_refused() {
-    let nonsense = ["license", "=3", "license=-1", "license=many", "license=NaN", "license=inf", "gpus=[]", "cpus=3"];
+    // The same unit twice would be given to two tasks at once.
+    let nonsense = [
+        "gpus=[0,1,0]",
+        "gpus=1.5",
+        "license",
+        "=3",
+        "license=-1",
+        "license=many",
+        "license=NaN",
+        "license=inf",
+        "gpus=[]",
+        "cpus=3",
+    ];
     for wrong in nonsense {
         let sandbox = Sandbox::with_flow("tasks: { t: { noop: true } }");
         sandbox.run(&["--resource", wrong]).expect_code(2);
