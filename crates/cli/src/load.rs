@@ -111,8 +111,14 @@ pub fn parse(
     file: &Path,
     surroundings: &dyn Surroundings,
 ) -> Result<(Workflow, Vec<SourceFile>), Failure> {
-    Workflow::read(request, surroundings)
-        .map_err(|problems| Failure::rendered(diagnostics::render(&problems, file, request.text)))
+    Workflow::read(request, surroundings).map_err(|mut problems| {
+        // Files that are included are named from the workflow's directory, and a person looks for them from here.
+        for included in problems.files.iter_mut().skip(request.param_files.len()) {
+            let from_here = file.parent().unwrap_or(Path::new("")).join(&included.name);
+            included.name = from_here.display().to_string();
+        }
+        Failure::rendered(diagnostics::render(&problems, file, request.text))
+    })
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

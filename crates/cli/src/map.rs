@@ -122,11 +122,16 @@ fn items_from_input(is_null: bool) -> Result<Vec<String>, Failure> {
 
 /// The workflow of one template that does it.
 fn workflow(arguments: &Arguments, items: &[String], directory: &Path) -> Result<String, Failure> {
+    if arguments.command.trim().is_empty() {
+        return Err(Failure::bad_input("the command is empty", "say what to run for each item, such as 'echo {}'"));
+    }
     let mut command = in_our_words(&arguments.command)?;
     if !arguments.command.replace("{{", "").contains('{') {
         command.push_str(" {item}");
     }
-    let mut task = serde_json::json!({ "run": command, "foreach": { "item": items }, "kind": "map" });
+    // An item is data: its braces are no names.
+    let values: Vec<String> = items.iter().map(|item| item.replace('{', "{{").replace('}', "}}")).collect();
+    let mut task = serde_json::json!({ "run": command, "foreach": { "item": values }, "kind": "map" });
     // Items are inputs if all of them are files; a mixture is not worth a guess.
     if items.iter().all(|item| directory.join(item).is_file()) {
         task["in"] = serde_json::json!("{item}");

@@ -247,7 +247,7 @@ fn tell(notices: Vec<Notice>, logs: &str, failures: &mut Failures) -> Vec<String
                 continue;
             }
             failures.names.push(notice.task.clone());
-            if !notice.tail.is_empty() {
+            if !notice.tail.is_empty() && notice.tail_file.is_none() {
                 failures.printed.get_or_insert(notice.task.clone());
             }
         }
@@ -272,10 +272,14 @@ fn words_of(notice: &Notice, logs: &str) -> String {
     for line in notice.tail.lines() {
         text += &format!("\n    | {}", words::printable(line));
     }
-    match notice.retry_in {
-        Some(wait) => text += &format!("\n    again in {}", words::duration(wait)),
-        None if !notice.tail.is_empty() => text += &format!("\n    all of it: {logs} {}", notice.task),
-        None => {}
+    match (notice.retry_in, &notice.tail_file) {
+        (Some(wait), _) => text += &format!("\n    again in {}", words::duration(wait)),
+        (None, Some(file)) => {
+            let here = std::env::current_dir().unwrap_or_default();
+            text += &format!("\n    all of it: {}", file.strip_prefix(here).unwrap_or(file).display());
+        }
+        (None, None) if !notice.tail.is_empty() => text += &format!("\n    all of it: {logs} {}", notice.task),
+        (None, None) => {}
     }
     text
 }

@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     }
     let run = Outlook::begin(flow, options).map_err(trouble::failure)?;
     warn_of_damage(&run, &state);
-    let again = format!("throng run {}", arguments.source.as_typed());
+    let again = format!("throng run {}{}", arguments.source.as_typed(), arguments.run.as_typed());
     execute(run, &arguments.run, &state, &again, Prints::Nothing)
 }
 

@@ -148,14 +148,14 @@ impl Workplace {
         self.remove(path)
     }
 
-    /// Moves what an attempt that did not succeed has made out of the way.
-    pub fn set_aside(&self, path: &str) -> io::Result<bool> {
+    /// Moves what an attempt that did not succeed has made out of the way; says where to, if anything was there.
+    pub fn set_aside(&self, path: &str) -> io::Result<Option<PathBuf>> {
         self.move_away(path, &self.aside)
     }
 
     /// Moves somebody's file out of the way, to where nothing is ever deleted.
     pub fn keep(&self, path: &str) -> io::Result<bool> {
-        let moved = self.move_away(path, &self.kept)?;
+        let moved = self.move_away(path, &self.kept)?.is_some();
         self.kept_files.fetch_add(moved.into(), Ordering::Relaxed);
         Ok(moved)
     }
@@ -166,9 +166,9 @@ impl Workplace {
     }
 
     /// Moves whatever lies at a path, never over something that is there already.
-    fn move_away(&self, path: &str, place: &Path) -> io::Result<bool> {
+    fn move_away(&self, path: &str, place: &Path) -> io::Result<Option<PathBuf>> {
         if !self.is_occupied(path) {
-            return Ok(false);
+            return Ok(None);
         }
         let from = self.path.join(path);
         let mut to = place.join(path);
@@ -190,10 +190,11 @@ impl Workplace {
                     beside = self.path.join(format!("{path}.throng-aside~{number}"));
                 }
                 std::fs::rename(&from, &beside)?;
+                to = beside;
             }
             other => other?,
         }
-        Ok(true)
+        Ok(Some(to))
     }
 
     /// A hash of a file's content, never zero; zero for what cannot be read as a file.
@@ -245,9 +246,9 @@ mod tests {
         for content in ["one", "two", "three"] {
             place.make_parent("a/b").unwrap();
             std::fs::write(directory.path().join("a/b"), content).unwrap();
-            assert!(place.set_aside("a/b").unwrap());
+            assert!(place.set_aside("a/b").unwrap().is_some());
         }
-        assert!(!place.set_aside("a/b").unwrap());
+        assert_eq!(place.set_aside("a/b").unwrap(), None);
         assert_eq!(place.stamp("a/b").unwrap(), Stamp::ABSENT);
         assert_eq!(std::fs::read_to_string(aside.join("a/b")).unwrap(), "one");
         assert_eq!(std::fs::read_to_string(aside.join("a/b~3")).unwrap(), "three");

@@ -464,6 +464,7 @@ impl Shared {
             outcome: attempt.outcome,
             remark: result.remark.clone(),
             tail: result.tail.clone(),
+            tail_file: result.tail_file.clone(),
             retry_in,
             seconds: attempt.ended.since(attempt.started).as_secs_f64(),
         });

@@ -67,6 +67,8 @@ pub struct Notice {
     pub remark: Option<String>,
     /// The last lines it printed.
     pub tail: String,
+    /// The file that these lines are in, if not the log.
+    pub tail_file: Option<std::path::PathBuf>,
     /// When it will be tried again; never, if the task has failed for good.
     pub retry_in: Option<Duration>,
     /// How long it took.

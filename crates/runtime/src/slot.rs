@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -61,6 +62,8 @@ pub struct AttemptResult {
     pub remark: Option<String>,
     /// The last lines that it printed, if it did not succeed.
     pub tail: String,
+    /// The file that these lines are in, if not the log.
+    pub tail_file: Option<PathBuf>,
 }
 
 impl AttemptResult {
@@ -77,7 +80,14 @@ impl AttemptResult {
             usage: Usage::default(),
             log: (0, 0),
         };
-        AttemptResult { attempt, inputs: InputsSeen::default(), made: Vec::new(), remark: None, tail: String::new() }
+        AttemptResult {
+            attempt,
+            inputs: InputsSeen::default(),
+            made: Vec::new(),
+            remark: None,
+            tail: String::new(),
+            tail_file: None,
+        }
     }
 
     /// An attempt that did not come to be.
@@ -219,14 +229,15 @@ impl<'a> SlotRunner<'a> {
         }
         if result.attempt.outcome != Outcome::Done {
             let [_, _, stderr] = self.shared.flow.streams(job.task);
-            if result.attempt.log.1 > 0 {
+            // There may be no such file yet, and nothing in it.
+            let complaints = stderr.as_ref().and_then(|file| streams::last_lines(self.shared, file, TAIL_LINES).ok());
+            let complaints = complaints.filter(|tail| !tail.is_empty());
+            let file = stderr.filter(|_| complaints.is_some());
+            result.tail = complaints.unwrap_or_else(|| {
                 let tail = self.shared.log.tail(result.attempt.log, TAIL_LINES);
-                result.tail = tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})"));
-            } else if let Some(stderr) = stderr {
-                // There may be none yet.
-                result.tail = streams::last_lines(self.shared, &stderr, TAIL_LINES).unwrap_or_default();
-            }
-            self.set_outputs_aside(job.task, &mut result);
+                tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})"))
+            });
+            self.set_outputs_aside(job.task, file.as_deref(), &mut result);
         }
         // Only now: whoever finds this cell filled has to see to the outputs as well.
         self.shared.table.cell(self.slot.index()).clear();
@@ -592,12 +603,16 @@ impl<'a> SlotRunner<'a> {
         }
     }
 
-    /// What an unsuccessful attempt has made must not look finished.
-    fn set_outputs_aside(&self, task: TaskId, result: &mut AttemptResult) {
+    /// What an unsuccessful attempt has made must not look finished. The file with its complaints is told of.
+    fn set_outputs_aside(&self, task: TaskId, complaints: Option<&str>, result: &mut AttemptResult) {
         for object in self.shared.flow.outputs(task) {
             let name = self.shared.flow.object_name(object);
-            if let Err(error) = self.shared.workplace.set_aside(name) {
-                result.remark.get_or_insert_with(|| format!("cannot set `{name}` aside: {error}"));
+            match self.shared.workplace.set_aside(name) {
+                Ok(place) if complaints == Some(name) => result.tail_file = place,
+                Ok(_) => {}
+                Err(error) => {
+                    result.remark.get_or_insert_with(|| format!("cannot set `{name}` aside: {error}"));
+                }
             }
         }
         result.made.clear();

@@ -29,6 +29,17 @@ pub enum TextError {
     },
 }
 
+/// Files are looked at in parts of this size, so that a large one that is no text is not read to its end: a NUL is in
+/// nobody's text, but in UTF-16, in programs, and in files with holes.
+const PART_BYTES: u64 = 1 << 20;
+
+fn not_text(before: &[u8]) -> TextError {
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
+    TextError::NotText { line, column }
+}
+
 /// Reads a file as text, without the mark with which some editors begin it.
 pub fn read_text(path: &Path) -> Result<String, TextError> {
     let file = std::fs::File::open(path)?;
@@ -36,19 +47,26 @@ pub fn read_text(path: &Path) -> Result<String, TextError> {
     if length > TEXT_BYTES_LIMIT {
         return Err(TextError::TooLarge);
     }
-    let mut bytes = Vec::with_capacity(length as usize + 1);
+    let mut bytes = Vec::new();
     // A pipe does not say how long it is.
-    let read = file.take(TEXT_BYTES_LIMIT + 1).read_to_end(&mut bytes)?;
-    if read as u64 > TEXT_BYTES_LIMIT {
+    let mut rest = file.take(TEXT_BYTES_LIMIT + 1);
+    loop {
+        let start = bytes.len();
+        if rest.by_ref().take(PART_BYTES).read_to_end(&mut bytes)? == 0 {
+            break;
+        }
+        if let Some(at) = bytes[start..].iter().position(|byte| *byte == 0) {
+            return Err(not_text(&bytes[..start + at]));
+        }
+        // Only now, when it looks like text, is all the memory asked for, which may be more than there is.
+        let left = (length as usize).saturating_sub(bytes.len());
+        bytes.try_reserve(left + 1).map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
+    }
+    if bytes.len() as u64 > TEXT_BYTES_LIMIT {
         return Err(TextError::TooLarge);
     }
-    let mut text = String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
-        TextError::NotText { line, column }
-    })?;
+    let mut text =
+        String::from_utf8(bytes).map_err(|error| not_text(&error.as_bytes()[..error.utf8_error().valid_up_to()]))?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }

@@ -74,6 +74,19 @@ pub struct About {
 }
 
 impl RunArguments {
+    /// What has to be typed again so that the same tasks fit.
+    pub fn as_typed(&self) -> String {
+        let mut text = self.memory.map_or(String::new(), |bytes| format!(" --memory {bytes}"));
+        for Pool { name, ids, amount_milli } in &self.resources {
+            let amount = match ids.as_slice() {
+                [] => (*amount_milli as f64 / 1000.0).to_string(),
+                ids => format!("[{}]", ids.join(",")),
+            };
+            text.push_str(&format!(" --resource {}", crate::words::quoted(&format!("{name}={amount}"))));
+        }
+        text
+    }
+
     /// Everything that the engine wants to know.
     pub fn options(&self, clock: Clock, about: About) -> Result<Options, Failure> {
         let machine = host::resources();
@@ -132,11 +145,17 @@ fn pool(text: &str) -> Result<Pool, String> {
     }
     if let Some(ids) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let ids: Vec<String> = ids.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
+        if let Some(twice) = ids.iter().enumerate().find(|(at, id)| ids[..*at].contains(id)) {
+            return Err(format!("`{}` is there twice, and would be given to two tasks at once", twice.1));
+        }
         return if ids.is_empty() { Err(wanted.to_owned()) } else { Ok(Pool::with_ids(name, ids)) };
     }
     let amount = value.parse::<f64>().ok().filter(|amount| (0.0..=UNITS_LIMIT).contains(amount)).ok_or(wanted)?;
     // GPUs always have numbers: a task has to be told which one it may use.
     if name == "gpus" {
+        if amount.fract() != 0.0 {
+            return Err("there are only whole gpus; it is tasks that may ask for a part of one".to_owned());
+        }
         return Ok(Pool::with_ids(name, (0..amount as u64).map(|number| number.to_string()).collect()));
     }
     Ok(Pool::of(name, (amount * 1000.0).round() as u64))

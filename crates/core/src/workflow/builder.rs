@@ -328,7 +328,8 @@ impl<'a> Builder<'a> {
         let (first, mut last) = self.write_all(spec.outputs.iter(), scope, 0)?;
         let streams = &spec.streams;
         if let Some(stdout) = &streams.stdout {
-            last = self.write_all([Entry::path(stdout.clone())].iter(), scope, STREAM)?.1;
+            let stdout = Entry { is_temp: spec.is_temp, ..Entry::path(stdout.clone()) };
+            last = self.write_all([stdout].iter(), scope, STREAM)?.1;
         }
         // Complaints are worth having, but nobody has to do a task again for want of them.
         let is_own = |stderr: &&Text| streams.stdout.as_ref().is_none_or(|stdout| stdout.text != stderr.text);

@@ -11,6 +11,8 @@ use super::{Builder, Given};
 
 /// Files that include files that include files: beyond this it is a circle.
 const INCLUDE_DEPTH_LIMIT: usize = 16;
+/// Files that include others several times each soon make more than there is memory for.
+const INCLUDE_LIMIT: usize = 10_000;
 
 /// A file that is being read.
 pub(super) struct Frame {
@@ -199,6 +201,10 @@ impl Builder<'_> {
         };
         for entry in entries {
             self.include(key, entry)?;
+            // One word about it is enough.
+            if self.is_broken {
+                break;
+            }
         }
         Ok(())
     }
@@ -239,6 +245,14 @@ impl Builder<'_> {
                 file.mark,
                 format!("files include each other more than {INCLUDE_DEPTH_LIMIT} levels deep"),
                 "look for a file that includes itself",
+            )
+            .spanning(&file.text));
+        }
+        if self.files.len() >= INCLUDE_LIMIT {
+            return Err(Problem::new(
+                file.mark,
+                format!("more than {INCLUDE_LIMIT} files are included"),
+                "look for files that include each other again and again, or use `foreach`",
             )
             .spanning(&file.text));
         }

@@ -327,13 +327,14 @@ fn decimals(text: &Text, first: Decimal, last: Decimal, step: Decimal) -> Result
     }
     let unit = 10i64.pow(places);
     let mut values = Vec::new();
-    let mut value = first;
-    while value <= last {
+    // The last step may lead beyond any number.
+    let mut next = Some(first);
+    while let Some(value) = next.filter(|value| *value <= last) {
         let sign = if value < 0 { "-" } else { "" };
         let (whole, fraction) = (value.unsigned_abs() / unit as u64, value.unsigned_abs() % unit as u64);
         let width = places as usize;
         values.push(Text { text: format!("{sign}{whole}.{fraction:0width$}"), mark: text.mark });
-        value += step;
+        next = value.checked_add(step);
     }
     Ok(Foreach::List(values))
 }

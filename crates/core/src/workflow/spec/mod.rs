@@ -426,7 +426,11 @@ fn read_env(key: &Text, value: Value, pairs: &mut Vec<(Text, Text)>) -> Result<(
 pub(crate) fn unknown_key(key: &Text, place: &str, known: &[&str]) -> Problem {
     // What other tools call it.
     let synonym = SYNONYMS.iter().find(|(word, _)| *word == key.text).map(|(_, known)| (0, *known));
-    let nearest = known.iter().map(|known| (distance(&key.text, known), *known)).min();
+    // Of words that are equally near, the one that begins alike.
+    let begins_apart =
+        |known: &str| usize::MAX - known.chars().zip(key.text.chars()).take_while(|(a, b)| a == b).count();
+    let nearest = known.iter().map(|known| (distance(&key.text, known), begins_apart(known), *known)).min();
+    let nearest = nearest.map(|(distance, _, known)| (distance, known));
     let remedy = match synonym.filter(|(_, word)| known.contains(word)).or(nearest) {
         Some((distance, known)) if distance <= known.len().max(4) / 2 => format!("did you mean `{known}`?"),
         _ => format!("known keys are {}", known.join(", ")),
