@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
             if !found.is_present() {
                 continue;
             }
-            if let Some(why) = why_kept(recorded.made(object), found, place.is_directory(name)) {
+            if let Some(why) = why_kept(recorded.made(object), found) {
                 tell!("kept {}: {}", words::printable(name), why.words());
                 kept += 1;
                 continue;

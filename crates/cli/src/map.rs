@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use throng_core::fingerprint::hash;
+use throng_core::ids::TaskId;
 use throng_core::stale::Wish;
 use throng_core::workflow::{Format, Request};
 use throng_runtime::clock::Clock;
@@ -83,7 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         note!("there is nothing to do: no items were given");
         return Ok(Code::Done);
     }
-    let text = workflow(arguments, &items, &directory)?;
+    let (items, order) = files_first(&items, &directory);
+    let text = workflow(arguments, &items)?;
     let name = format!("map-{:08x}", hash(arguments.command.as_bytes()) as u32);
     let request = Request { text: &text, format: Format::Json, default_name: &name, settings: &[], param_files: &[] };
     let surroundings = surroundings(&directory, &arguments.state);
@@ -100,7 +102,11 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let options = arguments.run.options(clock, about)?;
     let run = Outlook::begin(Arc::new(flow), options).map_err(trouble::failure)?;
     warn_of_damage(&run, &arguments.state);
-    let prints = if arguments.keep_order { Prints::InOrder } else { Prints::AsTheyEnd };
+    let prints = match (arguments.run.json, arguments.keep_order) {
+        (true, _) => Prints::Nothing,
+        (false, true) => Prints::InOrder(order),
+        (false, false) => Prints::AsTheyEnd,
+    };
     let again = format!("throng map {} …", words::quoted(&arguments.command));
     execute(run, &arguments.run, &arguments.state, &again, prints)
 }
@@ -120,8 +126,30 @@ fn items_from_input(is_null: bool) -> Result<Vec<String>, Failure> {
     Ok(items.filter(|item| !item.is_empty()).map(str::to_owned).collect())
 }
 
-/// The workflow of one template that does it.
-fn workflow(arguments: &Arguments, items: &[String], directory: &Path) -> Result<String, Failure> {
+/// Items that are files and count as inputs, and those that are not.
+struct Items {
+    files: Vec<String>,
+    others: Vec<String>,
+}
+
+/// Sorts items into files and others; also returns which task each becomes, in the order in which they were given.
+fn files_first(items: &[String], directory: &Path) -> (Items, Vec<TaskId>) {
+    let is_file: Vec<bool> = items.iter().map(|item| directory.join(item).is_file()).collect();
+    let files = is_file.iter().filter(|is_file| **is_file).count();
+    let (mut next_file, mut next_other) = (0, files);
+    let order = is_file.iter().map(|is_file| {
+        let next = if *is_file { &mut next_file } else { &mut next_other };
+        *next += 1;
+        TaskId::at(*next - 1)
+    });
+    let order = order.collect();
+    let pick = |wanted| items.iter().zip(&is_file).filter(move |(_, is_file)| **is_file == wanted);
+    let texts = |wanted| pick(wanted).map(|(item, _)| item.clone()).collect();
+    (Items { files: texts(true), others: texts(false) }, order)
+}
+
+/// The workflow that does it: one template for items that are files, one for others.
+fn workflow(arguments: &Arguments, items: &Items) -> Result<String, Failure> {
     if arguments.command.trim().is_empty() {
         return Err(Failure::bad_input("the command is empty", "say what to run for each item, such as 'echo {}'"));
     }
@@ -129,13 +157,7 @@ fn workflow(arguments: &Arguments, items: &[String], directory: &Path) -> Result
     if !arguments.command.replace("{{", "").contains('{') {
         command.push_str(" {item}");
     }
-    // An item is data: its braces are no names.
-    let values: Vec<String> = items.iter().map(|item| item.replace('{', "{{").replace('}', "}}")).collect();
-    let mut task = serde_json::json!({ "run": command, "foreach": { "item": values }, "kind": "map" });
-    // Items are inputs if all of them are files; a mixture is not worth a guess.
-    if items.iter().all(|item| directory.join(item).is_file()) {
-        task["in"] = serde_json::json!("{item}");
-    }
+    let mut task = serde_json::json!({ "run": command, "kind": "map" });
     if !arguments.out.is_empty() {
         let outputs: Vec<String> = arguments.out.iter().map(|out| in_our_words(out)).collect::<Result<_, _>>()?;
         task["out"] = serde_json::json!(outputs);
@@ -147,7 +169,21 @@ fn workflow(arguments: &Arguments, items: &[String], directory: &Path) -> Result
     if let Some(retries) = arguments.retries {
         task["retries"] = serde_json::json!(retries);
     }
-    Ok(serde_json::json!({ "tasks": { "map": task } }).to_string())
+    let mut tasks = serde_json::Map::new();
+    for (name, items, input) in [("map", &items.files, Some("{item}")), ("map.plain", &items.others, None)] {
+        if items.is_empty() {
+            continue;
+        }
+        // An item is data: its braces are no names.
+        let values: Vec<String> = items.iter().map(|item| item.replace('{', "{{").replace('}', "}}")).collect();
+        let mut task = task.clone();
+        task["foreach"] = serde_json::json!({ "item": values });
+        if let Some(input) = input {
+            task["in"] = serde_json::json!(input);
+        }
+        tasks.insert(name.to_owned(), task);
+    }
+    Ok(serde_json::json!({ "tasks": tasks }).to_string())
 }
 
 /// `{}` and `{.name}` as a workflow writes them.

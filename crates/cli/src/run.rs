@@ -67,14 +67,14 @@ pub struct Arguments {
 }
 
 /// Whether what tasks print is shown as they end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prints {
     /// Only in the log.
     Nothing,
     /// On standard output, task by task.
     AsTheyEnd,
-    /// The same, but in the order of the tasks.
-    InOrder,
+    /// The same, but in this order.
+    InOrder(Vec<TaskId>),
 }
 
 /// Runs the command.
@@ -112,16 +112,21 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 /// Runs to the end, with a word to whoever watches. `again` is what has to be typed to go on.
 pub fn execute(run: Run, arguments: &RunArguments, state: &Path, again: &str, prints: Prints) -> Result<Code, Failure> {
     let number = run.number();
+    let is_printing = prints != Prints::Nothing;
     process::take_over_signals();
     listen_for_signals(run.engine());
     let style = match (arguments.quiet, std::io::stderr().is_terminal()) {
         (true, _) => Style::Quiet,
         // Bars and what tasks print would overwrite each other.
-        (false, true) if prints != Prints::Nothing && std::io::stdout().is_terminal() => Style::Lines,
+        (false, true) if is_printing && std::io::stdout().is_terminal() => Style::Lines,
         (false, true) => Style::Bars,
         (false, false) => Style::Lines,
     };
-    let printing = (prints != Prints::Nothing).then(|| printing::start(run.engine(), prints == Prints::InOrder));
+    let printing = match prints {
+        Prints::Nothing => None,
+        Prints::AsTheyEnd => Some(printing::start(run.engine(), None)),
+        Prints::InOrder(order) => Some(printing::start(run.engine(), Some(order))),
+    };
     let view = progress_view::start(run.engine(), style, log_command(number, state));
     let engine = run.engine();
     let result = run.execute();

@@ -136,8 +136,6 @@ pub enum WhyKept {
     Adopted,
     /// Somebody has changed it.
     Changed,
-    /// Somebody may have put something into it.
-    Directory,
 }
 
 impl WhyKept {
@@ -147,19 +145,17 @@ impl WhyKept {
             WhyKept::NotMade => "Throng did not make it",
             WhyKept::Adopted => "it was taken over, not made by Throng",
             WhyKept::Changed => "it has changed since Throng made it",
-            WhyKept::Directory => "it is a directory",
         }
     }
 }
 
 /// Whether Throng must keep what lies at the place of an output: it deletes only files that it made and that
-/// nobody has changed since.
-pub fn why_kept(recorded: Option<Made>, found: Stamp, is_directory: bool) -> Option<WhyKept> {
+/// nobody has changed since; of a directory, the stamp covers all that is in it.
+pub fn why_kept(recorded: Option<Made>, found: Stamp) -> Option<WhyKept> {
     match recorded {
         None => Some(WhyKept::NotMade),
         Some(made) if made.is_adopted => Some(WhyKept::Adopted),
         Some(made) if made.stamp != found => Some(WhyKept::Changed),
-        Some(_) if is_directory => Some(WhyKept::Directory),
         Some(_) => None,
     }
 }

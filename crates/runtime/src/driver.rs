@@ -172,6 +172,7 @@ impl Driver {
         let table_path = parts.state.slots();
         let table = SlotTable::create(&table_path, slots).map_err(io_error("make", &table_path))?;
         let kinds = kinds(&parts.flow, &parts.verdicts);
+        let grants_gpus = parts.flow.asks_for("gpus");
         let (first_entries, first_records) = note_verdicts(&parts);
         let mut core = Core::new(parts.node, parts.ledger, slots, kinds);
         core.temps = parts.temps;
@@ -192,6 +193,7 @@ impl Driver {
             table,
             environment: BaseEnvironment::new(&parts.mark),
             container_prefix: containers::prefix(&parts.mark),
+            grants_gpus,
             null,
             tasks_files_limit,
             orphans: Orphans::adopt(),

@@ -87,11 +87,11 @@ impl Workplace {
         self.path.join(path)
     }
 
-    /// Opens a directory to run in, and makes it if it is not there.
+    /// Opens a directory to run in, and makes it if it would lie in this one and is not there.
     pub fn open_directory(&self, path: &str) -> io::Result<OwnedFd> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH;
         match rustix::fs::openat(&self.directory, path, flags, Mode::empty()) {
-            Err(Errno::NOENT) => {
+            Err(Errno::NOENT) if flow_path::is_inside(path) => {
                 std::fs::create_dir_all(self.path.join(path))?;
                 Ok(rustix::fs::openat(&self.directory, path, flags, Mode::empty())?)
             }
@@ -129,8 +129,11 @@ impl Workplace {
         rustix::fs::statat(&self.directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| is_directory(&stat))
     }
 
-    /// Deletes a file that Throng made. Directories are never deleted: somebody may have put something there.
+    /// Deletes what Throng made, a directory with all that is in it.
     pub fn remove(&self, path: &str) -> io::Result<()> {
+        if self.is_directory(path) {
+            return std::fs::remove_dir_all(self.path.join(path));
+        }
         match rustix::fs::unlinkat(&self.directory, path, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
             other => Ok(other?),
@@ -141,9 +144,6 @@ impl Workplace {
     pub fn remove_temp(&self, path: &str, made: Stamp) -> io::Result<()> {
         if self.stamp(path)? != made || !made.is_present() {
             return Ok(());
-        }
-        if self.is_directory(path) {
-            return std::fs::remove_dir_all(self.path.join(path));
         }
         self.remove(path)
     }

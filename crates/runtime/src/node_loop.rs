@@ -60,6 +60,8 @@ pub struct Shared {
     pub(crate) scratch_directory: PathBuf,
     pub(crate) table: SlotTable,
     pub(crate) environment: BaseEnvironment,
+    /// Whether any task asks for GPUs.
+    pub(crate) grants_gpus: bool,
     /// How the names of containers begin.
     pub(crate) container_prefix: String,
     /// What tasks read: nothing.
@@ -310,9 +312,13 @@ impl Shared {
         if !self.flow.is_builtin(task) || has_files {
             self.target(slot).reset();
             let holdings = core.node.holdings(slot);
-            let told = holdings.iter().filter_map(|(name, ids, amount)| slot::holding(name, ids, *amount));
-            let own = &self.slots[slot.index()].holdings;
-            *own.lock().expect("no thread panics while it holds this") = told.collect();
+            let mut told: Vec<(String, String)> =
+                holdings.iter().filter_map(|(name, ids, amount)| slot::holding(name, ids, *amount)).collect();
+            // Where some tasks ask for GPUs, those that do not must not use them behind their backs.
+            if self.grants_gpus && !holdings.iter().any(|(name, ..)| *name == "gpus") {
+                told.push(slot::no_gpus());
+            }
+            *self.slots[slot.index()].holdings.lock().expect("no thread panics while it holds this") = told;
             return true;
         }
         match self.flow.action(task, job.conditions()) {

@@ -28,7 +28,7 @@ use crate::process::{self, Exit, Launch, Launcher, group_is_alive, signal_group}
 use crate::run::Verify;
 pub use environment::BaseEnvironment;
 use environment::Environment;
-pub(crate) use environment::holding;
+pub(crate) use environment::{holding, no_gpus};
 use streams::Streams;
 
 /// An attempt to make.
@@ -350,8 +350,7 @@ impl<'a> SlotRunner<'a> {
         let shared = self.shared;
         let name = shared.flow.object_name(object);
         let found = shared.workplace.stamp(name).unwrap_or(Stamp::ABSENT);
-        let is_directory = found.is_present() && shared.workplace.is_directory(name);
-        let cleared = match why_kept(shared.recorded.made(object), found, is_directory) {
+        let cleared = match why_kept(shared.recorded.made(object), found) {
             None => shared.workplace.remove(name),
             Some(_) => shared.workplace.keep(name).map(|_| ()),
         };

@@ -18,10 +18,10 @@ pub struct Printing {
 }
 
 /// Starts to show what the tasks of a run print.
-pub fn start(engine: Engine, in_order: bool) -> Printing {
+pub fn start(engine: Engine, order: Option<Vec<TaskId>>) -> Printing {
     engine.collect_outputs();
     let (stop, stopped) = channel();
-    let thread = std::thread::spawn(move || show(&engine, &stopped, in_order));
+    let thread = std::thread::spawn(move || show(&engine, &stopped, order));
     Printing { stop, thread }
 }
 
@@ -33,12 +33,16 @@ impl Printing {
     }
 }
 
-fn show(engine: &Engine, stopped: &Receiver<()>, in_order: bool) {
+fn show(engine: &Engine, stopped: &Receiver<()>, order: Option<Vec<TaskId>>) {
     // Outputs that wait for those of earlier tasks.
     let mut waiting: BTreeMap<TaskId, (u64, u64)> = BTreeMap::new();
-    let mut next = TaskId(0);
+    let in_order = order.is_some();
+    let mut next = order.into_iter().flatten().peekable();
     loop {
         let is_over = !matches!(stopped.recv_timeout(LOOK_INTERVAL), Err(RecvTimeoutError::Timeout));
+        // Before the outputs are fetched: that of a task which is settled by now is among them.
+        let settled: Vec<TaskId> =
+            std::iter::from_fn(|| next.next_if(|task| is_over || engine.is_settled(*task))).collect();
         for (task, place) in engine.take_outputs() {
             if in_order {
                 waiting.insert(task, place);
@@ -46,11 +50,8 @@ fn show(engine: &Engine, stopped: &Receiver<()>, in_order: bool) {
                 print(engine, place);
             }
         }
-        while in_order && (is_over && !waiting.is_empty() || engine.is_settled(next)) {
-            if let Some(place) = waiting.remove(&next) {
-                print(engine, place);
-            }
-            next = TaskId(next.0 + 1);
+        for place in settled.iter().filter_map(|task| waiting.remove(task)) {
+            print(engine, place);
         }
         if is_over {
             return;

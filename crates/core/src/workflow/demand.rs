@@ -113,6 +113,11 @@ impl Workflow {
         }
     }
 
+    /// Whether any task asks for something of this name.
+    pub fn asks_for(&self, name: &str) -> bool {
+        self.demands.named.iter().any(|one| self.strings.get(one.name) == name)
+    }
+
     /// What a task asks for at first, if nothing better is known.
     pub fn first_demand(&self, task: TaskId) -> DemandId {
         self.alternatives(self.class(task, 1)).next().expect("a class has at least one demand")

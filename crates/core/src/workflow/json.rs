@@ -4,7 +4,7 @@
 //! and column, and entries handed over one by one at the speed of a plain scan.
 
 use super::problem::{Mark, Problem};
-use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, note_key, too_deep};
+use super::value::{DEPTH_LIMIT, Item, Text, Value, entries, not_a_map, note_key, too_deep};
 
 /// Reads a document, handing over its entries in order.
 pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
@@ -33,6 +33,18 @@ pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<
         return Err(reader.unexpected("the end of the file"));
     }
     Ok(())
+}
+
+/// Reads a document that is a map and nothing more.
+pub(crate) fn read_map(text: &str, file: u32) -> Result<Vec<(Text, Value)>, Problem> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0, file };
+    reader.space();
+    let value = reader.value(0)?;
+    reader.space();
+    if reader.at < reader.bytes.len() {
+        return Err(reader.unexpected("the end of the file"));
+    }
+    entries(value)
 }
 
 struct Reader<'text> {

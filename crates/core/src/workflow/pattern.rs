@@ -284,8 +284,16 @@ pub(crate) fn parse(text: &str, scope: &Scope, strings: &mut Interner, pieces: &
             pieces.push(Piece::literal(&literal, strings));
             literal.clear();
         }
-        let piece = named(&from_brace[1..end], scope, strings);
-        let explain = |(message, remedy)| (message, format!("{remedy}; {double}"), from_brace[..=end].to_owned());
+        let inside = &from_brace[1..end];
+        let is_shells = rest[..brace].ends_with('$');
+        let piece = named(inside, scope, strings);
+        let explain = |(message, remedy)| {
+            let remedy = match is_shells {
+                true => format!("for a variable of the shell write `$NAME` or `${{{{{inside}}}}}`"),
+                false => format!("{remedy}; {double}"),
+            };
+            (message, remedy, from_brace[..=end].to_owned())
+        };
         pieces.push(piece.map_err(explain)?);
         rest = &from_brace[end + 1..];
     }

@@ -19,10 +19,13 @@ impl Strings {
 
     /// The string with this number.
     pub(crate) fn get(&self, number: u32) -> &str {
+        std::str::from_utf8(self.get_bytes(number)).expect("only whole strings are added")
+    }
+
+    fn get_bytes(&self, number: u32) -> &[u8] {
         let index = number as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        let bytes = &self.bytes[start..self.ends[index] as usize];
-        std::str::from_utf8(bytes).expect("only whole strings are added")
+        &self.bytes[start..self.ends[index] as usize]
     }
 
     fn push(&mut self, text: &str) -> u32 {
@@ -44,18 +47,18 @@ impl Interner {
     /// The number of a string, new or old, and whether it is new.
     pub(crate) fn add(&mut self, text: &str) -> (u32, bool) {
         let key = hash(text.as_bytes());
-        if let Some(&number) = self.table.find(key, |&number| self.strings.get(number) == text) {
+        if let Some(&number) = self.table.find(key, |&number| self.strings.get_bytes(number) == text.as_bytes()) {
             return (number, false);
         }
         let number = self.strings.push(text);
         let strings = &self.strings;
-        self.table.insert_unique(key, number, |&number| hash(strings.get(number).as_bytes()));
+        self.table.insert_unique(key, number, |&number| hash(strings.get_bytes(number)));
         (number, true)
     }
 
     /// The number of a string if it is there.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        self.table.find(hash(text.as_bytes()), |&number| self.strings.get(number) == text).copied()
+        self.table.find(hash(text.as_bytes()), |&number| self.strings.get_bytes(number) == text.as_bytes()).copied()
     }
 
     /// Bytes of all strings together.
@@ -66,6 +69,6 @@ impl Interner {
     /// Makes room, so that a million additions do not rehash twenty times.
     pub(crate) fn reserve(&mut self, additional: usize) {
         let strings = &self.strings;
-        self.table.reserve(additional, |&number| hash(strings.get(number).as_bytes()));
+        self.table.reserve(additional, |&number| hash(strings.get_bytes(number)));
     }
 }

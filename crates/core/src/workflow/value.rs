@@ -68,6 +68,20 @@ pub(crate) fn not_a_map(mark: Mark) -> Problem {
     Problem::new(mark, "a workflow is a map with the key `tasks`", "see the example in `throng run --help`")
 }
 
+/// The entries of a file that is only names and values.
+pub(crate) fn entries(value: Value) -> Result<Vec<(Text, Value)>, Problem> {
+    let mark = value.mark();
+    let Value::Map { entries, .. } = value else {
+        let message = format!("a file of parameters is a map, not {}", value.shape());
+        return Err(Problem::new(mark, message, "write a line `name: value` for each of them"));
+    };
+    let mut seen = Vec::new();
+    for (name, _) in &entries {
+        note_key(&mut seen, name)?;
+    }
+    Ok(entries)
+}
+
 /// Notes a key of a map, which must not have been there before.
 pub(crate) fn note_key(seen: &mut Vec<Text>, key: &Text) -> Result<(), Problem> {
     if let Some(first) = seen.iter().find(|earlier| earlier.text == key.text) {

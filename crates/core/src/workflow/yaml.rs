@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 
 use super::problem::{Mark, Problem};
-use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, note_key, too_deep};
+use super::value::{DEPTH_LIMIT, Item, Text, Value, entries, not_a_map, note_key, too_deep};
 
 /// More than any honest use of aliases needs; an alias bomb asks for billions.
 const ALIASED_NODES_LIMIT: usize = 1_000_000;
@@ -16,6 +16,18 @@ const ALIASED_NODES_LIMIT: usize = 1_000_000;
 /// Reads a document, handing over its entries in order.
 pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
     Reader::new(text, file).document(take)
+}
+
+/// Reads a document that is a map and nothing more.
+pub(crate) fn read_map(text: &str, file: u32) -> Result<Vec<(Text, Value)>, Problem> {
+    let mut reader = Reader::new(text, file);
+    loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
+            (Event::StreamEnd, _) => return Ok(Vec::new()),
+            (event, mark) => return entries(reader.value_from(event, mark, 0)?),
+        }
+    }
 }
 
 /// Reads a single value, as somebody writes it on a command line.

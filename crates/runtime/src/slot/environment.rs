@@ -88,6 +88,11 @@ impl<'a> Environment<'a> {
     }
 }
 
+/// What tells a task that it may use no GPU.
+pub(crate) fn no_gpus() -> (String, String) {
+    ("CUDA_VISIBLE_DEVICES".to_owned(), String::new())
+}
+
 /// What a task is told of something that it has been granted: which variable, and what is in it.
 pub(crate) fn holding(name: &str, ids: &[&str], amount_milli: u64) -> Option<(String, String)> {
     match (name, ids.is_empty()) {

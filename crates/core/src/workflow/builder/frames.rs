@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::params::Params;
 use super::super::problem::{Mark, Problem, SourceFile};
 use super::super::spec::{self, TaskSpec, is_plain_name};
-use super::super::value::{Item, Text, Value, note_key};
+use super::super::value::{Text, Value, note_key};
 use super::super::{Format, json, path, yaml};
 use super::{Builder, Given};
 
@@ -60,15 +60,12 @@ impl Builder<'_> {
         for file in self.request.param_files {
             self.files.push(file.clone());
             let number = self.files.len() as u32;
-            let given = &mut self.given;
-            let mut take = |item| match item {
-                Item::Top(name, value) | Item::Task(name, value) => {
-                    given.insert(name.text, Given { value, mark: name.mark, is_used: false });
-                }
+            let entries = match Format::of(&file.name) {
+                Format::Yaml => yaml::read_map(&file.text, number)?,
+                Format::Json => json::read_map(&file.text, number)?,
             };
-            match Format::of(&file.name) {
-                Format::Yaml => yaml::read(&file.text, number, &mut take)?,
-                Format::Json => json::read(&file.text, number, &mut take)?,
+            for (name, value) in entries {
+                self.given.insert(name.text, Given { value, mark: name.mark, is_used: false });
             }
         }
         for (name, text) in self.request.settings {
@@ -175,6 +172,8 @@ impl Builder<'_> {
             }
             // One that the including file has too is the same, and its value is the including file's.
             if params.get(&name.text).is_none() {
+                // Those above it may stand in it.
+                let value = params.expand_value(value)?;
                 params.declare(&name, value);
             }
             if let Some(given) = self.given.get_mut(&format!("{prefix}{}", name.text)) {
