@@ -2,10 +2,31 @@
 
 use throng_core::workflow::Resources;
 
+use crate::state::HostInfo;
+
 /// Cores that this process may use, and memory that is there, as the container or cgroup allows.
 pub fn resources() -> Resources {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     Resources { cpus_milli: cores * 1000, memory_bytes: memory_bytes() }
+}
+
+/// What this machine is, for the record of a run; what the system does not tell stays empty.
+pub fn describe() -> HostInfo {
+    let line = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // Not every architecture has a name for it; some call it otherwise.
+    let model = |key: &str| {
+        let value = processors.lines().find(|line| line.starts_with(key))?.split_once(':')?.1;
+        Some(value.trim().to_owned())
+    };
+    let Resources { cpus_milli, memory_bytes } = resources();
+    HostInfo {
+        name: line("/proc/sys/kernel/hostname"),
+        kernel: line("/proc/sys/kernel/osrelease"),
+        cpu: model("model name").or_else(|| model("Model")).unwrap_or_default(),
+        cores: (cpus_milli / 1000) as u32,
+        memory_bytes,
+    }
 }
 
 fn memory_bytes() -> u64 {

@@ -18,6 +18,7 @@ use throng_core::{order, pack, place};
 use crate::clock::Clock;
 use crate::driver::{Driver, Engine, EngineError, Parts};
 use crate::files::Workplace;
+use crate::host;
 use crate::objects::Objects;
 use crate::process::leftover;
 use crate::state::{About, Lock, NodeSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error};
@@ -206,6 +207,7 @@ impl Outlook {
             file: self.options.file.display().to_string(),
             started_unix_ms: started.as_millis() as u64,
             node: setup.clone(),
+            host: host::describe(),
             end: None,
         };
         directory.write_about(&about)?;
