@@ -9,6 +9,7 @@ mod exit;
 mod load;
 mod logs;
 mod progress_view;
+mod report;
 mod run;
 mod runs;
 mod status;
@@ -45,6 +46,8 @@ enum Command {
     Runs(runs::Arguments),
     /// Show what a task printed
     Logs(logs::Arguments),
+    /// Write a report of a run: one HTML file, or JSON, CSV, a trace for Perfetto
+    Report(report::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
     };
     match result {

@@ -1,5 +1,7 @@
 //! What this machine has to give.
 
+use std::io::Read;
+
 use throng_core::workflow::Resources;
 
 use crate::state::HostInfo;
@@ -13,7 +15,11 @@ pub fn resources() -> Resources {
 /// What this machine is, for the record of a run; what the system does not tell stays empty.
 pub fn describe() -> HostInfo {
     let line = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // The first core stands for all: with hundreds of them, the kernel takes a while to describe each.
+    let mut processors = String::new();
+    if let Ok(file) = std::fs::File::open("/proc/cpuinfo") {
+        let _ = file.take(1500).read_to_string(&mut processors);
+    }
     // Not every architecture has a name for it; some call it otherwise.
     let model = |key: &str| {
         let value = processors.lines().find(|line| line.starts_with(key))?.split_once(':')?.1;
