@@ -60,15 +60,18 @@ pub fn page(report: &Report) -> String {
     )
 }
 
-/// Leaves the kinds with the most time in the figures, in the order they were in; returns their names.
+/// Leaves only the kinds with the most time in the figures, where there are too many; returns their names.
 fn keep_the_longest_kinds(figures: &mut Value) -> Vec<String> {
-    let Some(kinds) = figures["kinds"].as_array_mut() else { return Vec::new() };
-    if kinds.len() > KINDS_SHOWN {
-        let time = |kind: &Value| kind["compute_s"].as_f64().unwrap_or(0.0) + kind["engine_s"].as_f64().unwrap_or(0.0);
-        kinds.sort_by(|one, other| time(other).total_cmp(&time(one)));
-        kinds.truncate(KINDS_SHOWN);
+    let time = |kind: &Value| kind["compute_s"].as_f64().unwrap_or(0.0) + kind["engine_s"].as_f64().unwrap_or(0.0);
+    for list in ["/kinds", "/path/kinds"] {
+        let Some(kinds) = figures.pointer_mut(list).and_then(Value::as_array_mut) else { continue };
+        if kinds.len() > KINDS_SHOWN {
+            kinds.sort_by(|one, other| time(other).total_cmp(&time(one)));
+            kinds.truncate(KINDS_SHOWN);
+        }
     }
-    kinds.iter().filter_map(|kind| kind["name"].as_str().map(str::to_owned)).collect()
+    let kinds = figures["kinds"].as_array().into_iter().flatten();
+    kinds.filter_map(|kind| kind["name"].as_str().map(str::to_owned)).collect()
 }
 
 fn cut(text: &str) -> (&str, bool) {

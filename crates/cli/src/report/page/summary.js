@@ -23,7 +23,7 @@ function headline() {
 
 function judgement() {
   if (totals.attempts === 0) return [' Nothing had to run.'];
-  if (bound.above === null) return [];
+  if (bound.above === null) return [' Its tasks took no time of their own: all of it was the engine.'];
   const why = bound.chain_s >= bound.share_s ? 'tasks that wait for each other' : 'the work shared among the slots';
   const above = bound.above < 0.005 ? 'It could not have been faster' : `It took ${longer(bound.above)} than the best possible`;
   return [` ${above}: ${seconds(bound.bound_s)}, given by ${why}.`];
@@ -43,7 +43,7 @@ function tiles() {
     bound.above === null ? 'no task took any time' : bound.above < 0.005 ? 'reached' : `the run took ${longer(bound.above)}`);
   tile('Slots computing', slotTime > 0 ? percent(figures.parts.compute / slotTime) : '–',
     `of ${count(time.slots, 'slot')} × ${seconds(time.makespan_s)}`);
-  tile('Attempts', count(totals.attempts), totals.retries > 0 ? count(totals.retries, 'retry').replace('retrys', 'retries') : 'no retries');
+  tile('Attempts', count(totals.attempts), totals.retries === 1 ? '1 retry' : `${totals.retries ? count(totals.retries) : 'no'} retries`);
 }
 
 /** A stacked bar and its explanation: entries are [part, time]. */
@@ -72,7 +72,7 @@ function whereTheTimeWent() {
   byId('where-words').textContent = slotTime > 0
     ? `${count(time.slots, 'slot')} for ${seconds(time.makespan_s)} are ${seconds(slotTime)} of slot time.`
     : 'No slot was used.';
-  stackedBar('where-bar', 'where-list', Object.entries(figures.parts), 'Where the time of all slots went');
+  stackedBar('where-bar', 'where-list', Object.keys(PARTS).map(part => [part, figures.parts[part]]), 'Where the time of all slots went');
 }
 
 function about() {

@@ -10,23 +10,24 @@ function kindButton(number) {
 }
 
 /**
- * Makes a table. A column is { title, hint, show(row), value(row), text }; rows know their kind's number, if any.
- * Clicking a title sorts: numbers from the largest, texts from the first.
+ * Makes a table. A column is { title, hint, show(row), value(row), text, optional }; rows know their kind's number.
+ * Clicking a title sorts: numbers from the largest, texts from the first. Optional columns are left out where all is
+ * zero; of long tables, only the beginning is shown at first.
  */
-function table(placeId, caption, columns, rows) {
+function table(placeId, caption, allColumns, rows, shownAtFirst = 20) {
+  const columns = allColumns.filter(column => !column.optional || rows.some(row => column.value(row) > 0));
   const body = make('tbody');
-  const lines = rows.map(row => ({
-    row, line: make('tr', {}, ...columns.map(column => {
-      const shown = column.show(row);
-      return make('td', { className: column.text ? `text ${column.className ?? ''}` : '', title: typeof shown === 'string' && column.text ? shown : '' }, shown);
-    })),
-  }));
+  const lines = rows.map(row => ({ row, line: make('tr', {}, ...columns.map(column => cell(column, row))) }));
   const heads = columns.map(column => {
     const button = make('button', { type: 'button', title: column.hint ?? '' }, column.title);
     const head = make('th', { scope: 'col', className: column.text ? 'text' : '' }, column.value ? button : column.title);
     button.addEventListener('click', () => sort(column, head));
     return head;
   });
+  const nothing = make('tr', { hidden: true }, make('td', { className: 'text quiet', colSpan: columns.length }, 'Nothing of the chosen kinds.'));
+  const more = make('button', { type: 'button', className: 'more' });
+  let limit = shownAtFirst;
+  more.addEventListener('click', () => { limit = Infinity; refresh(); });
   function sort(column, head) {
     const isAscending = head.getAttribute('aria-sort') ? head.getAttribute('aria-sort') !== 'ascending' : Boolean(column.text);
     heads.forEach(other => other.removeAttribute('aria-sort'));
@@ -35,12 +36,26 @@ function table(placeId, caption, columns, rows) {
       ? String(column.value(one)).localeCompare(String(column.value(other)), 'en', { numeric: true })
       : column.value(one) - column.value(other);
     lines.sort((one, other) => compare(one.row, other.row) * (isAscending ? 1 : -1));
-    body.append(...lines.map(({ line }) => line));
+    refresh();
   }
-  const filter = () => lines.forEach(({ row, line }) => { line.hidden = row.number !== undefined && !choice.has(row.number); });
-  choice.listeners.push(filter);
-  body.append(...lines.map(({ line }) => line));
-  byId(placeId).append(make('table', { 'aria-label': caption }, make('thead', {}, make('tr', {}, ...heads)), body));
+  function refresh() {
+    const chosen = lines.filter(({ row }) => choice.has(row.number));
+    lines.forEach(({ line }) => { line.hidden = true; });
+    chosen.slice(0, limit).forEach(({ line }) => { line.hidden = false; });
+    nothing.hidden = chosen.length > 0;
+    more.hidden = chosen.length <= limit;
+    more.textContent = `Show all ${count(chosen.length)}`;
+    body.append(...lines.map(({ line }) => line), nothing);
+  }
+  choice.listeners.push(refresh);
+  refresh();
+  byId(placeId).append(make('table', { 'aria-label': caption }, make('thead', {}, make('tr', {}, ...heads)), body), more);
+}
+
+function cell(column, row) {
+  const shown = column.show(row);
+  const title = column.text && typeof shown === 'string' ? shown : '';
+  return make('td', { className: column.text ? `text ${column.className ?? ''}` : '', title }, shown);
 }
 
 const withNumber = row => ({ ...row, number: kindNumber.get(row.kind) ?? kinds.length });
@@ -88,12 +103,8 @@ function cores(kind) {
   return cell;
 }
 
-function failures(kind) {
-  const all = kind.failures.reduce((sum, failure) => sum + failure.count, 0);
-  if (all === 0) return '0';
-  const text = kind.failures.map(failure => `${count(failure.count)} × ${failure.outcome}`).join('; ');
-  return make('span', { className: 'bad', title: text }, `${count(all)} `, make('small', {}, kind.failures[0].outcome + (kind.failures.length > 1 ? ' …' : '')));
-}
+const failedAttempts = kind => kind.failures.reduce((sum, failure) => sum + failure.count, 0);
+const badIfAny = number => number > 0 ? make('span', { className: 'bad' }, count(number)) : '0';
 
 function kindsTable() {
   const steps = kinds.flatMap(kind => kind.time.histogram.map(([begin]) => begin)).filter(begin => begin > 0);
@@ -106,29 +117,36 @@ function kindsTable() {
     kindColumn,
     { title: 'tasks', show: kind => count(kind.tasks), value: kind => kind.tasks },
     { title: 'done', show: kind => count(kind.done), value: kind => kind.done },
-    { title: 'failed', show: kind => kind.failed ? make('span', { className: 'bad' }, count(kind.failed)) : '0', value: kind => kind.failed },
-    { title: 'skipped', show: kind => count(kind.skipped), value: kind => kind.skipped },
-    { title: 'up to date', show: kind => count(kind.up_to_date), value: kind => kind.up_to_date },
-    { title: 'failed attempts', hint: 'attempts that ended badly, and how', show: failures, value: kind => kind.failures.reduce((sum, failure) => sum + failure.count, 0) },
-    { title: 'retries', show: kind => count(kind.retries), value: kind => kind.retries },
+    { title: 'failed', show: kind => badIfAny(kind.failed), value: kind => kind.failed, optional: true },
+    { title: 'skipped', show: kind => count(kind.skipped), value: kind => kind.skipped, optional: true },
+    { title: 'up to date', show: kind => count(kind.up_to_date), value: kind => kind.up_to_date, optional: true },
+    { title: 'left', hint: 'running, waiting or interrupted when the record ends', show: kind => count(kind.left + kind.running), value: kind => kind.left + kind.running, optional: true },
+    { title: 'failed attempts', hint: 'attempts that ended badly; see below how', show: kind => badIfAny(failedAttempts(kind)), value: failedAttempts, optional: true },
+    { title: 'retries', show: kind => count(kind.retries), value: kind => kind.retries, optional: true },
     timeColumn('total time', 'compute_s', 'how long all attempts ran, one after the other'),
-    { title: 'distribution', hint: 'times of successful attempts, on a logarithmic scale', show: kind => kind.time.count ? shape(kind.time.histogram, range) : '–' },
+    { title: 'distribution', hint: 'times of successful attempts, on a logarithmic scale', show: kind => kind.time.max_s > 0 ? shape(kind.time.histogram, range) : '–' },
     ofTime('median', 'median_s', 'half of the successful attempts took no longer'),
     ofTime('95 %', 'p95_s', '95 of 100 successful attempts took no longer'),
     ofTime('longest', 'max_s'),
     { title: 'cores used', hint: 'time on cores for each second of running; then what was asked for', show: cores, value: kind => (kind.user_s + kind.system_s) / (kind.compute_s || 1) },
     { title: 'peak memory', hint: 'the highest peak of any attempt; then what was asked for', show: memory, value: kind => kind.peak_memory_bytes },
-    { title: 'read', hint: 'from disks', show: kind => bytes(kind.read_bytes), value: kind => kind.read_bytes },
-    { title: 'written', hint: 'to disks', show: kind => bytes(kind.written_bytes), value: kind => kind.written_bytes },
+    { title: 'read', hint: 'from disks', show: kind => bytes(kind.read_bytes), value: kind => kind.read_bytes, optional: true },
+    { title: 'written', hint: 'to disks', show: kind => bytes(kind.written_bytes), value: kind => kind.written_bytes, optional: true },
     { title: 'waited for a slot', hint: 'mean per attempt', show: kind => kind.attempts ? seconds(kind.waited_s / kind.attempts) : '–', value: kind => kind.waited_s / (kind.attempts || 1) },
-  ], rows);
+  ], rows, 40);
 }
 
-function failedTable() {
-  byId('failed').hidden = totals.failed === 0;
-  if (totals.failed === 0) return;
+function failedSection() {
+  const outcomes = kinds.flatMap((kind, number) => kind.failures.map(failure => ({ ...failure, kind: kind.name, number })));
+  byId('failed').hidden = outcomes.length === 0;
+  if (outcomes.length === 0) return;
+  table('failed-outcomes', 'Attempts that failed, by kind and outcome', [
+    kindColumn, { title: 'outcome', text: true, show: row => row.outcome, value: row => row.outcome },
+    { title: 'attempts', show: row => count(row.count), value: row => row.count },
+  ], outcomes);
+  if (figures.failed.length === 0) return;
   const some = totals.failed > figures.failed.length ? `The first ${figures.failed.length} of ${count(totals.failed)}. ` : '';
-  byId('failed-words').textContent = `${some}What a task printed: throng logs ${figures.run} TASK`;
+  byId('failed-words').textContent = `Failed for good. ${some}What a task printed: throng logs ${figures.run} TASK`;
   table('failed-table', 'Failed tasks', [
     taskColumn, kindColumn,
     { title: 'outcome', text: true, show: row => row.outcome, value: row => row.outcome },
@@ -156,19 +174,19 @@ function pathSection() {
   if (path.steps === 0) return;
   byId('path-words').textContent = `Each of these ${count(path.steps, 'step')} began when the one before it ended: `
     + `${count(path.after_inputs)} waited for a parent, ${count(path.after_slot)} for a slot, ${count(path.after_retry)} to be tried again. `
-    + 'Nothing else would have ended the run sooner by being faster.';
+    + 'To end sooner, the run would have needed these to be faster.';
   const parts = ['compute', 'in_vain', 'engine', 'pause', 'not_started'];
   stackedBar('path-bar', 'path-list', parts.map(part => [part, path.times[`${part}_s`]]), 'Where the time on the path went');
   const times = [timeColumn('computing', 'compute_s'), timeColumn('in vain', 'in_vain_s'), timeColumn('engine', 'engine_s'),
-    timeColumn('pause', 'pause_s'), timeColumn('ready, not started', 'not_started_s')];
+    timeColumn('pause', 'pause_s'), timeColumn('ready, not started', 'not_started_s')].map(column => ({ ...column, optional: true }));
   table('path-kinds', 'The path by kind', [
     kindColumn, { title: 'steps', show: row => count(row.steps), value: row => row.steps }, timeColumn('time', 'total_s'), ...times,
-  ], path.kinds.map(withNumber));
+  ], path.kinds.map(withNumber), 40);
   table('path-table', 'The longest steps of the path', [
     { title: 'step', show: row => count(row.step), value: row => row.step }, taskColumn, kindColumn,
     { title: 'waited for', text: true, show: row => BECAUSE[row.because], value: row => row.because },
     timeColumn('time', 'total_s'), ...times, timeColumn('ended at', 'ended_s'),
-  ], path.longest.map(withNumber));
+  ], path.longest.map(withNumber), 50);
 }
 
 function legend() {
@@ -187,7 +205,7 @@ function legend() {
 function tables() {
   legend();
   kindsTable();
-  failedTable();
+  failedSection();
   pathSection();
   slowestTable();
 }

@@ -85,7 +85,7 @@ class Mixture {
   /** Paints one row of pixels into an image. */
   paint(image, y, tall, ground, bad) {
     const { data: out, width } = image;
-    const mark = Math.min(2, tall);
+    const mark = Math.min(4, tall / 3);
     for (let x = 0; x < this.width; x++) {
       const cover = this.sums[3][x];
       if (cover === 0) continue;
@@ -256,7 +256,8 @@ function busyWithChosen(plot) {
 
 function drawUtilisation() {
   const high = 130;
-  const { context, width } = prepare(byId('utilisation'), high + AXIS);
+  const { context, width, ratio } = prepare(byId('utilisation'), high + AXIS);
+  const snap = x => Math.round(x * ratio) / ratio;
   const { begin_s: begin, bin_s: bin, slots } = figures.utilisation;
   const plot = width - GUTTER;
   const scale = plot / (view.to - view.from);
@@ -273,13 +274,15 @@ function drawUtilisation() {
     const from = (number * bin + begin - time.begin_s - view.from) * scale;
     if (from > plot) break;
     const to = (Math.min((number + 1) * bin, strips.length) + begin - time.begin_s - view.from) * scale;
+    // Whole pixels, so that no seams show.
+    const [left, right] = [snap(GUTTER + from), Math.max(snap(GUTTER + to), snap(GUTTER + from) + 1 / ratio)];
     let y = high;
     for (const part of parts) {
       const tall = slots[part][number] / strips.slots * high;
       if (tall === 0) continue;
       y -= tall;
       context.fillStyle = cssVariables[part];
-      context.fillRect(GUTTER + from, y, to - from + 0.5, tall + 0.3);
+      context.fillRect(left, y, right - left, tall + 0.3);
     }
   }
   context.globalAlpha = 1;
