@@ -38,7 +38,7 @@ pub fn figures(report: &Report) -> Value {
         "bound": bound(account),
         "parts": parts(account),
         "utilisation": utilisation(&account.utilisation),
-        "kinds": account.kinds.iter().map(|kind| kind_figures(kind)).collect::<Vec<_>>(),
+        "kinds": account.kinds.iter().map(kind_figures).collect::<Vec<_>>(),
         "path": path(flow, account),
         "slowest": account.slowest.iter().map(|number| stint(flow, account, *number)).collect::<Vec<_>>(),
         "failed": account.failed.iter().take(FAILED_LISTED).filter_map(|task| failed(flow, account, *task)).collect::<Vec<_>>(),

@@ -9,8 +9,8 @@ use throng_core::workflow::Workflow;
 
 use super::packed::number;
 
-/// Room for names: a tenth of what a report may take.
-const ROOM: usize = 750_000;
+/// Room for names: small beside what a report may take, and still tens of thousands that have nothing in common.
+const ROOM: usize = 500_000;
 
 /// Consecutive tasks named alike.
 struct Series {

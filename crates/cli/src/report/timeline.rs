@@ -1,16 +1,16 @@
 //! The timeline packed for the page: every attempt in every slot if there is room, otherwise what fills each
 //! small stretch of time.
 //!
-//! An attempt takes about four bytes: the pause before it, its length, its task as a difference, and its kind
-//! where that changes. If that is too much, times are rounded, and if that does not help either, slots and time are
+//! An attempt takes four or five bytes: the pause before it, its length, its task as a difference from the last one of its
+//! kind, and its kind where that changes. If that is too much, times are rounded, and if that does not help either, slots and time are
 //! cut into cells that hold how busy they were and with which kind most.
 
 use super::packed::{number, signed};
 use serde_json::{Value, json};
 use throng_core::account::{Account, Stint};
 
-/// Room for the timeline, so that the whole page, in base64, stays below ten megabytes.
-const ROOM: usize = 5_000_000;
+/// Room for the timeline: in base64 it grows by a third, and the whole page has to stay below ten megabytes.
+const ROOM: usize = 5_400_000;
 /// Times are not rounded to less than a millionth of the period: zoomed in, that would be seen.
 const STEPS_LEAST: u64 = 1 << 20;
 /// The page counts in 32 bits.
@@ -55,7 +55,7 @@ fn by_slot(account: &Account) -> Vec<Vec<u32>> {
 
 fn pack_stints(account: &Account, slots: &[Vec<u32>], unit_ns: u64, kind_number: &impl Fn(&Stint) -> u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut last_task = 0;
+    let mut last_tasks: Vec<i64> = Vec::new();
     for slot in slots {
         number(&mut bytes, slot.len() as u64);
         let (mut last_end, mut last_kind) = (0, 0);
@@ -69,8 +69,11 @@ fn pack_stints(account: &Account, slots: &[Vec<u32>], unit_ns: u64, kind_number:
                 number(&mut bytes, kind);
             }
             number(&mut bytes, end - begin);
-            signed(&mut bytes, i64::from(stint.task.0) - last_task);
-            (last_end, last_kind, last_task) = (end, kind, i64::from(stint.task.0));
+            last_tasks.resize(last_tasks.len().max(kind as usize + 1), 0);
+            let last_task = &mut last_tasks[kind as usize];
+            signed(&mut bytes, i64::from(stint.task.0) - *last_task);
+            *last_task = stint.task.0.into();
+            (last_end, last_kind) = (end, kind);
         }
         if bytes.len() > ROOM {
             break;

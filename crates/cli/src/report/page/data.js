@@ -53,7 +53,8 @@ function readAttempts(about, slots) {
     begin: new Float64Array(about.count), end: new Float64Array(about.count), kind: new Uint8Array(about.count),
     task: new Uint32Array(about.count), failed: new Uint8Array(about.count), first: new Uint32Array(slots + 1),
   };
-  let number = 0, task = 0;
+  const tasks = new Float64Array(kinds.length + 1);
+  let number = 0;
   for (let slot = 0; slot < slots; slot++) {
     attempts.first[slot] = number;
     let end = 0, kind = 0;
@@ -63,7 +64,7 @@ function readAttempts(about, slots) {
       if (head & 2) kind = packed.number();
       attempts.begin[number] = end + gap;
       attempts.end[number] = end = end + gap + packed.number();
-      attempts.task[number] = task += packed.signed();
+      attempts.task[number] = tasks[kind] += packed.signed();
       attempts.kind[number] = kind;
       attempts.failed[number] = head & 1;
     }

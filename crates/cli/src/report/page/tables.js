@@ -65,7 +65,7 @@ const taskColumn = { title: 'task', text: true, className: 'name', show: row => 
 
 /** The shape of a distribution, on a logarithmic scale that all kinds share. */
 function shape(histogram, [low, high]) {
-  const width = 110, height = 22, space = 'http://www.w3.org/2000/svg';
+  const width = 90, height = 22, space = 'http://www.w3.org/2000/svg';
   const picture = document.createElementNS(space, 'svg');
   const set = (element, attributes) => Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
   set(picture, { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': 'distribution of times, logarithmic' });
@@ -108,7 +108,7 @@ const badIfAny = number => number > 0 ? make('span', { className: 'bad' }, count
 
 function kindsTable() {
   const steps = kinds.flatMap(kind => kind.time.histogram.map(([begin]) => begin)).filter(begin => begin > 0);
-  const range = [Math.min(...steps, 1), Math.max(...steps, 1e-9) * 1.25];
+  const range = [steps.reduce((low, begin) => Math.min(low, begin), Infinity) / 2, steps.reduce((high, begin) => Math.max(high, begin), 0) * 2];
   const rows = kinds.map((kind, number) => ({ ...kind, kind: kind.name, number }));
   const ofTime = (title, key, hint) => ({
     title, hint, show: kind => kind.time.count ? seconds(kind.time[key]) : '–', value: kind => kind.time[key],

@@ -62,38 +62,41 @@ function firstAfter(slot, moment) {
   return low;
 }
 
-/** Adds up what lies under each pixel. */
+/** A colour as one pixel of an image. */
+const pixelOf = ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+
+/** Adds up what lies under each pixel of a row. */
 class Mixture {
   constructor(width) {
-    this.sums = [0, 1, 2, 3].map(() => new Float32Array(width));
+    [this.red, this.green, this.blue, this.cover] = [0, 1, 2, 3].map(() => new Float32Array(width));
     this.failed = new Uint8Array(width);
     this.width = width;
   }
   clear() {
-    this.sums.forEach(sum => sum.fill(0));
-    this.failed.fill(0);
+    [this.red, this.green, this.blue, this.cover, this.failed].forEach(sums => sums.fill(0));
   }
-  add(from, to, colour, weight, failed) {
+  add(from, to, [red, green, blue], weight, failed) {
     const last = Math.min(Math.floor(to), this.width - 1);
     for (let pixel = Math.max(0, Math.floor(from)); pixel <= last; pixel++) {
       const cover = Math.max(Math.min(to, pixel + 1) - Math.max(from, pixel), 1e-3) * weight;
-      for (let part = 0; part < 3; part++) this.sums[part][pixel] += colour[part] * cover;
-      this.sums[3][pixel] += cover;
+      this.red[pixel] += red * cover;
+      this.green[pixel] += green * cover;
+      this.blue[pixel] += blue * cover;
+      this.cover[pixel] += cover;
       this.failed[pixel] |= failed;
     }
   }
-  /** Paints one row of pixels into an image. */
-  paint(image, y, tall, ground, bad) {
-    const { data: out, width } = image;
-    const mark = Math.min(4, tall / 3);
+  /** Paints the row into the pixels of an image, from line `y` on, on a ground of one colour. */
+  paint(pixels, y, tall, ground, bad) {
+    const edge = tall - Math.max(1, Math.floor(Math.min(4, tall / 3)));
     for (let x = 0; x < this.width; x++) {
-      const cover = this.sums[3][x];
+      const cover = this.cover[x];
       if (cover === 0) continue;
       const strength = Math.min(1, Math.max(cover, FAINTEST));
-      const colour = [0, 1, 2].map(part => this.sums[part][x] / cover * strength + ground[part] * (1 - strength));
+      const mix = (sums, part) => Math.round(sums[x] / cover * strength + ground[part] * (1 - strength));
+      const colour = pixelOf([mix(this.red, 0), mix(this.green, 1), mix(this.blue, 2)]);
       for (let line = 0; line < tall; line++) {
-        const shown = this.failed[x] && line >= tall - mark ? bad : colour;
-        out.set(shown, ((y + line) * width + x) * 4);
+        pixels[(y + line) * this.width + x] = this.failed[x] && line >= edge ? bad : colour;
       }
     }
   }
@@ -111,12 +114,12 @@ function drawStrips() {
   const plot = Math.round((width - GUTTER) * ratio);
   const scale = plot / (view.to - view.from);
   const image = context.createImageData(plot, Math.round(rowCount * tall * ratio));
-  const [ground, track, bad] = [numbers('--ground'), numbers('--sunken'), numbers('--bad')];
+  const [track, bad] = [numbers('--sunken'), numbers('--bad')];
   const colours = kindColours();
   const mixture = new Mixture(plot);
   const rectangles = [];
   const gap = tall > 6 ? 2 : tall > 3 ? 1 : 0;
-  for (let pixel = 0; pixel < image.data.length; pixel += 4) image.data.set([...ground, 255], pixel);
+  const pixels = new Uint32Array(image.data.buffer).fill(pixelOf(numbers('--ground')));
   for (let row = 0; row < rowCount; row++) {
     mixture.clear();
     const firstSlot = view.firstSlot + row * group;
@@ -124,10 +127,8 @@ function drawStrips() {
     if (strips.attempts) mixAttempts(mixture, rectangles, row, firstSlot, slots, scale, colours);
     else mixCells(mixture, firstSlot, slots, scale, colours);
     const [y, high] = [Math.round(row * tall * ratio), Math.max(1, Math.round((tall - gap) * ratio))];
-    for (let line = y; line < y + high; line++) {
-      for (let x = 0; x < plot; x++) image.data.set(track, (line * plot + x) * 4);
-    }
-    mixture.paint(image, y, high, track, bad);
+    pixels.fill(pixelOf(track), y * plot, (y + high) * plot);
+    mixture.paint(pixels, y, high, track, pixelOf(bad));
   }
   context.putImageData(image, Math.round(GUTTER * ratio), 0);
   context.save();
@@ -469,7 +470,8 @@ function timeline() {
   const grain = strips.attempts
     ? `All ${count(totals.attempts, 'attempt')}; where they are too narrow to be drawn, their colours are mixed.`
     : `With ${count(totals.attempts, 'attempt')}, only what filled each ${seconds(strips.unit)} is kept here; throng report --csv attempts has them all.`;
-  byId('timeline-words').textContent = `${grain} Red edges are attempts that failed.`;
+  const hasFailures = strips.attempts?.failed.includes(1);
+  byId('timeline-words').textContent = grain + (hasFailures ? ' Red edges are attempts that failed.' : '');
   byId('strips').setAttribute('aria-label', `Timeline of ${count(time.slots, 'slot')} over ${seconds(time.makespan_s)}`);
   listen(byId('strips'));
   choice.listeners.push(redraw);
