@@ -138,6 +138,26 @@ fn the_path_goes_through_a_slot_that_was_taken() {
     assert_eq!(account.totals.left, 1);
 }
 
+#[test]
+fn a_parent_in_the_same_slot_is_a_parent() {
+    let flow = flow("tasks: { a: { run: x }, b: { run: x, after: a } }");
+    let trace = [
+        (0, ready(0)),
+        (0, start(0, 1, 0)),
+        (10, attempt(0, 1, 0, [0, 0, 10], Outcome::Done)),
+        (10, finished(0, End::Done)),
+        (10, complete(0)),
+        (10, ready(1)),
+        (10, start(1, 1, 0)),
+        (30, attempt(1, 1, 0, [10, 10, 30], Outcome::Done)),
+        (30, finished(0, End::Done)),
+        (30, complete(1)),
+    ];
+    let account = account(&flow, 1, &trace);
+    assert_eq!(account.path.steps[1].because, Because::Inputs);
+    assert_eq!(account.path.totals, PathTotals { compute_ns: 30, ..PathTotals::default() });
+}
+
 fn failing() -> Vec<(u64, Entry)> {
     let interrupt = Command::Interrupt { task: TaskId(0), attempt: 1, retry_at: Some(Time(150)) };
     vec![
@@ -203,6 +223,26 @@ fn a_run_that_was_stopped() {
     let account = account(&flow(TRIANGLE), 2, &trace);
     assert_eq!(parts(&account), [(Part::Compute, 30), (Part::InVain, 70), (Part::Engine, 20), (Part::Stopping, 20)]);
     assert_eq!((account.totals.done, account.totals.left), (1, 2));
+}
+
+#[test]
+fn what_was_interrupted_is_not_the_tail() {
+    let flow = flow("tasks: { a: { run: x }, b: { run: x } }");
+    let interrupt = |task: u32| Command::Interrupt { task: TaskId(task), attempt: 1, retry_at: None };
+    let trace = [
+        (0, ready(0)),
+        (0, ready(1)),
+        (0, start(0, 1, 0)),
+        (0, start(1, 1, 1)),
+        (40, Entry::Event(Event::Stop)),
+        (50, attempt(0, 1, 0, [0, 0, 50], Outcome::Cancelled)),
+        (50, finished(0, End::Killed)),
+        (50, Entry::Command(interrupt(0))),
+        (60, attempt(1, 1, 1, [0, 0, 60], Outcome::Cancelled)),
+        (60, finished(1, End::Killed)),
+        (60, Entry::Command(interrupt(1))),
+    ];
+    assert_eq!(parts(&account(&flow, 2, &trace)), [(Part::InVain, 110), (Part::Stopping, 10)]);
 }
 
 #[test]
