@@ -33,6 +33,7 @@ Example:
   cd examples/wordcount                        the other commands look for the state where you are
   throng status last count:dawn,1              what happened to one task
   throng logs last table                       what it printed
+  throng report                                a page about the run: how long, why, and what could be better
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 

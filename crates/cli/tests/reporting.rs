@@ -121,6 +121,11 @@ fn where_a_report_goes() {
     assert_eq!(page, sandbox.read("report-1.html"));
     assert!(!page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org/").count());
     assert!(!page.contains("https://"));
+    // A run of a version that did not note the machine.
+    let mut about: Value = serde_json::from_str(&sandbox.read(".throng/runs/1/about.json")).unwrap();
+    about.as_object_mut().unwrap().remove("host").unwrap();
+    sandbox.write(".throng/runs/1/about.json", &about.to_string());
+    assert_eq!(figures(&sandbox, "1")["host"]["name"], "");
     assert!(sandbox.throng(&["report", "7"]).expect_code(2).stderr.contains("there is no run 7"));
     assert!(sandbox.throng(&["report", "--out", "no/such/place"]).expect_code(4).stderr.contains("cannot write"));
 }
@@ -374,5 +379,25 @@ fn a_million_tasks() {
     browser.js("document.getElementById('strips').focus()");
     browser.press(&[RIGHT]);
     assert!(browser.text("#details").starts_with("a:1 · a · slot 0"), "{}", browser.text("#details"));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn more_tasks_than_can_be_kept_one_by_one() {
+    let sandbox = Sandbox::with_flow(
+        "tasks: { a: { foreach: { i: 1..1300000 }, noop: true }, b: { foreach: { i: 1..200000 }, noop: true } }",
+    );
+    sandbox.run(&["--quiet", "-w", "300"]).expect_code(0);
+    let browser = Browser::start();
+    open(&browser, &sandbox, "1");
+    assert!(std::fs::metadata(sandbox.file("page-1.html")).unwrap().len() <= 10_000_000);
+    assert!(browser.text("#timeline-words").contains("only what filled each"), "{}", browser.text("#timeline-words"));
+    let before = browser.js("return document.getElementById('strips').toDataURL()");
+    assert!(drawn(&browser, "strips") > 2000);
+    browser.click("#legend button[title=b]");
+    browser.js("document.getElementById('strips').focus()");
+    browser.press(&["+", RIGHT]);
+    browser.js("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert_ne!(browser.js("return document.getElementById('strips').toDataURL()"), before);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -246,6 +246,47 @@ fn what_was_interrupted_is_not_the_tail() {
 }
 
 #[test]
+fn after_a_failure_a_run_may_be_stopping() {
+    let mut trace = failing();
+    trace.truncate(10);
+    trace[8] = (200, finished(0, End::Failed));
+    // A third task is ready and stays so while a fourth runs on.
+    trace.insert(1, (0, ready(2)));
+    trace.insert(1, (0, ready(3)));
+    trace.insert(1, (0, start(3, 1, 1)));
+    trace.push((250, attempt(3, 1, 1, [0, 0, 250], Outcome::Done)));
+    trace.push((250, finished(1, End::Done)));
+    let flow = flow("tasks: { a: { run: x, retries: 1 }, b: { run: x }, c: { run: x }, d: { run: x } }");
+    let entries = || trace.iter().map(|(time, entry)| (Time(*time), *entry));
+    let stopping = Account::of(&flow, Setup { fail_fast: true, ..setup(2) }, entries());
+    assert_eq!(stopping.parts.of(Part::Stopping), 50);
+    assert_eq!(account(&flow, 2, &trace).parts.of(Part::Stopping), 0);
+}
+
+#[test]
+fn the_path_goes_through_what_was_found_up_to_date() {
+    let flow = flow("tasks: { a: { run: x }, b: { run: x, after: a }, c: { run: x, after: b } }");
+    let mut trace: Vec<_> = (0..3).map(|task| (0, Entry::Pending(TaskId(task), Reason::ParentRuns))).collect();
+    trace.extend([
+        (0, ready(0)),
+        (0, start(0, 1, 0)),
+        (10, attempt(0, 1, 0, [0, 0, 10], Outcome::Done)),
+        (10, finished(0, End::Done)),
+        (10, complete(0)),
+        (10, Entry::UpToDate(TaskId(1))),
+        (10, ready(2)),
+        (12, start(2, 1, 1)),
+        (30, attempt(2, 1, 1, [12, 12, 30], Outcome::Done)),
+        (30, finished(1, End::Done)),
+        (30, complete(2)),
+    ]);
+    let account = account(&flow, 2, &trace);
+    let steps: Vec<(u32, Because)> = account.path.steps.iter().map(|step| (step.stint, step.because)).collect();
+    assert_eq!(steps, [(0, Because::First), (1, Because::Inputs)]);
+    assert_eq!((account.totals.done, account.totals.up_to_date), (2, 1));
+}
+
+#[test]
 fn runs_in_which_nothing_happened() {
     let flow = flow(TRIANGLE);
     for trace in [vec![], (0..3).map(|task| (9, Entry::UpToDate(TaskId(task)))).collect()] {
