@@ -109,7 +109,7 @@ impl Report {
         };
         let account = Account::of(&recording.flow, setup, recording.entries());
         let damage = recording.damage().map(|damage| damage.to_string());
-        let definition = std::fs::read(run.path.join("definition")).ok();
+        let definition = std::fs::read(run.definition()).ok();
         let definition = definition.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         Ok(Report { recording, account, state, damage, definition })
     }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use throng_core::workflow::Resources;
+use throng_core::workflow::{Pool, Resources};
 
 use crate::state::HostInfo;
 
@@ -33,6 +33,20 @@ pub fn describe() -> HostInfo {
         cores: (cpus_milli / 1000) as u32,
         memory_bytes,
     }
+}
+
+/// The GPUs that tasks may use, by the ids that `CUDA_VISIBLE_DEVICES` knows them by.
+pub fn gpus() -> Option<Pool> {
+    let ids: Vec<String> = match std::env::var("CUDA_VISIBLE_DEVICES") {
+        Ok(ids) => {
+            ids.split(',').map(str::trim).filter(|id| !id.is_empty() && *id != "-1").map(str::to_owned).collect()
+        }
+        Err(_) => {
+            let found = std::fs::read_dir("/proc/driver/nvidia/gpus").map_or(0, |entries| entries.flatten().count());
+            (0..found).map(|number| number.to_string()).collect()
+        }
+    };
+    (!ids.is_empty()).then(|| Pool::with_ids("gpus", ids))
 }
 
 fn memory_bytes() -> u64 {

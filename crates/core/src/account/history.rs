@@ -11,7 +11,7 @@ use crate::ids::{SlotId, TaskId};
 use crate::node::{Command, End, Event};
 use crate::time::Time;
 use crate::trace::{Attempt, Entry, Outcome, Usage};
-use crate::workflow::{Action, Workflow};
+use crate::workflow::{Action, Conditions, Workflow};
 
 /// What one pass finds out.
 pub struct History {
@@ -239,10 +239,10 @@ impl<'a> Pass<'a> {
         let Some(stint) = self.open_stint(slot) else { return };
         if stint.outcome.is_none() {
             // Built-in tasks without files are not described: they succeed, and take no longer than they say.
-            stint.ended = now.min(stint.decided + built_in_length(flow, stint.task));
+            stint.ended = now.min(stint.decided + built_in_length(flow, stint.task, stint.attempt));
             stint.outcome = Some(match end {
                 End::Done => Outcome::Done,
-                End::Failed => Outcome::NotStarted(0),
+                End::Failed { code } => Outcome::Exited(code.into()),
                 End::Killed => Outcome::Cancelled,
             });
         }
@@ -286,8 +286,9 @@ impl Counts {
     }
 }
 
-fn built_in_length(flow: &Workflow, task: TaskId) -> Duration {
-    match flow.is_builtin(task).then(|| flow.action(task)) {
+fn built_in_length(flow: &Workflow, task: TaskId, attempt: u16) -> Duration {
+    let conditions = || Conditions { attempt, demand: flow.first_demand(task) };
+    match flow.is_builtin(task).then(|| flow.action(task, conditions())) {
         Some(Action::Noop) => Duration::ZERO,
         Some(Action::Sleep(length)) => length,
         // Only in a damaged trace: everything counts as its own.

@@ -2,20 +2,20 @@
 
 use super::distribution::Distribution;
 use super::stint::{Fate, Stint, TaskAccount};
-use crate::ids::KindId;
+use crate::ids::{ClassId, KindId};
 use crate::trace::Outcome;
 use crate::workflow::Workflow;
 
 /// Memory that was asked for, and the most that was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// The least and the most that tasks of the kind ask for; zero when nothing was said.
+    /// The least and the most that attempts of the kind ask for; zero when nothing was said.
     pub request_bytes: (u64, u64),
     /// The highest peak of any attempt.
     pub peak_bytes: u64,
     /// The kernel could not tell that peak exactly: it was at most this.
     pub peak_is_bound: bool,
-    /// Attempts that certainly used more than their task asked for.
+    /// Attempts that certainly used more than they had asked for.
     pub over_request: u64,
 }
 
@@ -68,20 +68,40 @@ pub struct KindAccount {
     pub failures: Vec<(Outcome, u64)>,
 }
 
+/// What the tasks of a class ask for: the least and the most of all ways that would do, since the trace does not say
+/// which of them an attempt was granted.
+struct Asked {
+    cpus_milli: (u64, u64),
+    memory_bytes: (u64, u64),
+}
+
+impl Asked {
+    fn by(flow: &Workflow, class: ClassId) -> Asked {
+        let demands = || flow.alternatives(class).map(|demand| flow.demand(demand));
+        let range = |amounts: &mut dyn Iterator<Item = u64>| {
+            amounts.fold((u64::MAX, 0), |(least, most), amount| (least.min(amount), most.max(amount)))
+        };
+        Asked {
+            cpus_milli: range(&mut demands().map(|demand| demand.cpus_milli)),
+            memory_bytes: range(&mut demands().map(|demand| demand.memory_bytes)),
+        }
+    }
+}
+
 /// Sums up every kind that has a task in the run, in the order in which the workflow has them.
 pub(super) fn account(flow: &Workflow, tasks: &[TaskAccount], stints: &[Stint]) -> Vec<KindAccount> {
     let mut kinds: Vec<KindAccount> = (0..flow.kind_count())
         .map(|kind| flow.kind_name(KindId::at(kind)).to_owned())
         .map(|name| KindAccount { name, ..KindAccount::default() })
         .collect();
+    let asked: Vec<Asked> = (0..flow.class_count()).map(|class| Asked::by(flow, ClassId::at(class))).collect();
     for (task, own) in flow.tasks().zip(tasks).filter(|(_, own)| own.fate != Fate::Outside) {
-        let request = flow.classes()[flow.class(task).index()];
-        kinds[flow.kind(task).index()].add_task(own.fate, request.cpus_milli, request.memory_bytes);
+        kinds[flow.kind(task).index()].add_task(own.fate, &asked[flow.class(task, 1).index()]);
     }
     let mut lengths: Vec<Vec<u64>> = vec![Vec::new(); kinds.len()];
     for stint in stints {
         let kind = flow.kind(stint.task).index();
-        kinds[kind].add_stint(stint, flow.classes()[flow.class(stint.task).index()].memory_bytes);
+        kinds[kind].add_stint(stint, &asked[flow.class(stint.task, stint.attempt).index()]);
         if stint.outcome == Some(Outcome::Done) {
             lengths[kind].push(stint.compute_ns());
         }
@@ -95,12 +115,11 @@ pub(super) fn account(flow: &Workflow, tasks: &[TaskAccount], stints: &[Stint]) 
 }
 
 impl KindAccount {
-    fn add_task(&mut self, fate: Fate, cpus_milli: u64, memory_bytes: u64) {
-        let widen = |range: &mut (u64, u64), value: u64, is_first: bool| {
-            *range = if is_first { (value, value) } else { (range.0.min(value), range.1.max(value)) };
-        };
-        widen(&mut self.cpus_milli, cpus_milli, self.tasks == 0);
-        widen(&mut self.memory.request_bytes, memory_bytes, self.tasks == 0);
+    fn add_task(&mut self, fate: Fate, asked: &Asked) {
+        if self.tasks == 0 {
+            (self.cpus_milli, self.memory.request_bytes) = (asked.cpus_milli, asked.memory_bytes);
+        }
+        self.widen(asked);
         self.tasks += 1;
         let number = match fate {
             Fate::Done => &mut self.done,
@@ -113,7 +132,15 @@ impl KindAccount {
         *number += 1;
     }
 
-    fn add_stint(&mut self, stint: &Stint, request_bytes: u64) {
+    fn widen(&mut self, asked: &Asked) {
+        let wider = |one: (u64, u64), other: (u64, u64)| (one.0.min(other.0), one.1.max(other.1));
+        self.cpus_milli = wider(self.cpus_milli, asked.cpus_milli);
+        self.memory.request_bytes = wider(self.memory.request_bytes, asked.memory_bytes);
+    }
+
+    fn add_stint(&mut self, stint: &Stint, asked: &Asked) {
+        // Later attempts may ask for more.
+        self.widen(asked);
         self.attempts += 1;
         self.retries += u64::from(stint.attempt > 1);
         self.compute_ns += u128::from(stint.compute_ns());
@@ -130,6 +157,7 @@ impl KindAccount {
         if rank(usage.peak_memory_bytes, usage.peak_is_bound) > rank(memory.peak_bytes, memory.peak_is_bound) {
             (memory.peak_bytes, memory.peak_is_bound) = (usage.peak_memory_bytes, usage.peak_is_bound);
         }
+        let request_bytes = asked.memory_bytes.1;
         let is_over = request_bytes > 0 && !usage.peak_is_bound && usage.peak_memory_bytes > request_bytes;
         memory.over_request += u64::from(is_over);
         if stint.is_failure() {

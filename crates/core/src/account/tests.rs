@@ -10,6 +10,7 @@ use crate::ids::SlotId;
 use crate::ledger::{Ledger, Standing};
 use crate::node::{Command, End, Event, Limits, Node, Policies, ReadyTask};
 use crate::pack::Capacity;
+use crate::pools::Pools;
 use crate::stale::Reason;
 use crate::trace::{Attempt, Outcome, Usage};
 use crate::workflow::{Format, NoFiles, Resources};
@@ -47,7 +48,7 @@ fn complete(task: u32) -> Entry {
 fn attempt(task: u32, number: u16, slot: u32, times: [u64; 3], outcome: Outcome) -> Entry {
     let [staged, started, ended] = times.map(Time);
     let usage =
-        Usage { user_us: 7, system_us: 2, peak_memory_bytes: 1000, blocks_in: 1, blocks_out: 3, ..Usage::default() };
+        Usage { user_us: 7, system_us: 2, peak_memory_bytes: 1500, blocks_in: 1, blocks_out: 3, ..Usage::default() };
     let (task, slot) = (TaskId(task), SlotId(slot));
     Entry::Attempt(Attempt { task, attempt: number, slot, staged, started, ended, outcome, usage, log: (0, 11) })
 }
@@ -58,7 +59,7 @@ fn parts(account: &Account) -> Vec<(Part, u128)> {
 }
 
 /// Two tasks and one that waits for both, in two slots: a runs for 30, b for 70, then c for 20.
-const TRIANGLE: &str = "tasks: { a: { run: x }, b: { run: x }, c: { run: x, after: [a, b], memory: 900B } }";
+const TRIANGLE: &str = "tasks: { a: { run: x }, b: { run: x }, c: { run: x, after: [a, b] } }";
 
 fn triangle() -> Vec<(u64, Entry)> {
     vec![
@@ -164,7 +165,7 @@ fn failing() -> Vec<(u64, Entry)> {
         (0, ready(0)),
         (0, start(0, 1, 0)),
         (50, attempt(0, 1, 0, [0, 0, 40], Outcome::Exited(3))),
-        (50, finished(0, End::Failed)),
+        (50, finished(0, End::Failed { code: 1 })),
         (50, Entry::Command(interrupt)),
         (160, Entry::Event(Event::Wake)),
         (170, start(0, 2, 0)),
@@ -177,7 +178,7 @@ fn failing() -> Vec<(u64, Entry)> {
 
 #[test]
 fn failures_pauses_and_what_is_skipped() {
-    let flow = flow("tasks: { a: { run: x, retries: 1, memory: 900B }, b: { run: x, after: a } }");
+    let flow = flow("tasks: { a: { run: x, retries: 1, memory: '1kB * attempt' }, b: { run: x, after: a } }");
     let account = account(&flow, 2, &failing());
     // While a runs or pauses, b, which waits for it, could be in the other slot.
     let expected =
@@ -193,7 +194,8 @@ fn failures_pauses_and_what_is_skipped() {
     assert_eq!(kind.failures, [(Outcome::Exited(3), 1), (Outcome::TimedOut, 1)]);
     assert_eq!((kind.time.count, kind.in_vain_ns, kind.waited_ns), (0, 60, 10));
     assert_eq!((kind.cpu_us, kind.read_bytes, kind.written_bytes, kind.printed_bytes), ((14, 4), 1024, 3072, 22));
-    let memory = Memory { request_bytes: (900, 900), peak_bytes: 1000, peak_is_bound: false, over_request: 2 };
+    // The first attempt had less than it used, the second twice as much.
+    let memory = Memory { request_bytes: (1000, 2000), peak_bytes: 1500, peak_is_bound: false, over_request: 1 };
     assert_eq!(kind.memory, memory);
     assert_eq!(account.kinds[1].skipped, 1);
 }
@@ -249,7 +251,7 @@ fn what_was_interrupted_is_not_the_tail() {
 fn after_a_failure_a_run_may_be_stopping() {
     let mut trace = failing();
     trace.truncate(10);
-    trace[8] = (200, finished(0, End::Failed));
+    trace[8] = (200, finished(0, End::Failed { code: 1 }));
     // A third task is ready and stays so while a fourth runs on.
     trace.insert(1, (0, ready(2)));
     trace.insert(1, (0, ready(3)));
@@ -350,7 +352,7 @@ fn record(tasks: &[RandomTask], slots: u32) -> (Arc<Workflow>, Vec<(Time, Entry)
     let pack = pack::by_name(&"requests".parse().unwrap(), Capacity { width: slots, resources }, &flow).unwrap();
     let policies = Policies { place: Box::new(place::Here), local: order(), shared: order(), pack };
     let limits = Limits { slots, grace: Duration::from_secs(1), fail_fast: false };
-    let mut node = Node::new(flow.clone(), limits, policies);
+    let mut node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
     let mut ledger = Ledger::new(&flow, |_| Standing::Pending);
     let mut trace = Vec::new();
     let mut now = Time(17);
@@ -389,7 +391,7 @@ fn record(tasks: &[RandomTask], slots: u32) -> (Arc<Workflow>, Vec<(Time, Entry)
             let ended = now.0 + 4 + length;
             let outcome = if fails { Outcome::Exited(1) } else { Outcome::Done };
             let entry = attempt(task.0, number, slot.0, [now.0 + 1, now.0 + 4, ended], outcome);
-            let end = if fails { End::Failed } else { End::Done };
+            let end = if fails { End::Failed { code: 1 } } else { End::Done };
             running.insert((Time(ended + 3), slot.0), (entry, end));
         }
         let wake = node.next_wake().filter(|wake| running.keys().next().is_none_or(|(end, _)| wake < end));

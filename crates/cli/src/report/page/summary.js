@@ -82,7 +82,7 @@ function about() {
     ['Workflow', `${figures.workflow} (${figures.file})`],
     ['Started', `${new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 19)} UTC`],
     ['Whole command', time.whole_s === null ? 'not ended' : seconds(time.whole_s)],
-    ['Node', `width ${node.width}, ${cpus} ${cpus === 1 ? 'core' : 'cores'}, ${bytes(node.memory_bytes)} of memory to give; order ${node.order}, pack ${node.pack}, place ${node.place}`],
+    ['Node', `width ${node.width}, ${cpus} ${cpus === 1 ? 'core' : 'cores'}, ${bytes(node.memory_bytes)} of memory${(node.pools ?? []).map(pool => `, ${pool.amount_milli / 1000} ${pool.name}`).join('')} to give; order ${node.order}, pack ${node.pack}, place ${node.place}`],
     ['Machine', [host.name, host.cpu, host.cores ? count(host.cores, 'core') : '', host.memory_bytes ? `${bytes(host.memory_bytes)} of memory` : '', host.kernel ? `Linux ${host.kernel}` : ''].filter(Boolean).join(', ') || 'not on record'],
     ['Throng', `${figures.version} ran it, ${data.made_by} made this report`],
   ];
