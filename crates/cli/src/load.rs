@@ -93,7 +93,7 @@ pub fn load_with<'a>(
         param_files: &param_files,
     };
     let (flow, included) = parse(&request, file, surroundings.as_ref())?;
-    let definition = define(file, text, &included, &arguments.settings);
+    let definition = define(file, &text, &included, &arguments.settings);
     Ok(Loaded { flow, directory, state, definition })
 }
 
@@ -139,17 +139,24 @@ fn read(file: &Path) -> Result<String, Failure> {
 /// Longer texts than this are a program's, and nobody would read them again.
 const DEFINITION_LIMIT: usize = 1_000_000;
 
-fn define(file: &Path, mut text: String, included: &[SourceFile], settings: &[(String, String)]) -> String {
+/// The text as it is kept with a run.
+fn define(file: &Path, text: &str, included: &[SourceFile], settings: &[(String, String)]) -> String {
+    let mut whole = String::new();
+    let mut add = |text: &str| {
+        let room = DEFINITION_LIMIT.saturating_sub(whole.len());
+        let end = (0..=text.len().min(room)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        whole.push_str(&text[..end]);
+    };
+    add(text);
     for file in included {
-        text.push_str(&format!("\n# ---- {}\n{}", file.name, file.text));
+        add(&format!("\n# ---- {}\n", file.name));
+        add(&file.text);
     }
     for (name, value) in settings {
-        text.push_str(&format!("\n# --set {name}={value}"));
+        add(&format!("\n# --set {name}={value}"));
     }
-    if text.len() > DEFINITION_LIMIT {
-        let end = (0..=DEFINITION_LIMIT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        text.truncate(end);
-        text.push_str(&format!("\n# … and so on: see {}", file.display()));
+    if whole.len() >= DEFINITION_LIMIT - 4 {
+        whole.push_str(&format!("\n# … and so on: see {}", file.display()));
     }
-    text
+    whole
 }

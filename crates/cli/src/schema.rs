@@ -183,3 +183,122 @@ fn form(form: Form) -> Value {
         Form::Tasks => json!({ "type": "object", "additionalProperties": reference("task") }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_core::workflow::{Format, NoFiles, Workflow};
+
+    /// Values of each key that are right, as JSON.
+    const RIGHT: [(&str, &[&str]); 28] = [
+        ("run", &[r#""echo hi""#]),
+        ("exec", &[r#"["echo", "hi", 3]"#]),
+        ("noop", &["true"]),
+        ("sleep", &[r#""1s""#, "2"]),
+        (
+            "in",
+            &[
+                r#""a""#,
+                r#"["a", {"all": "other"}]"#,
+                r#"{"x": "a", "y": ["b", {"all": "other"}]}"#,
+                r#"{"all": "other"}"#,
+            ],
+        ),
+        (
+            "out",
+            &[
+                r#""a""#,
+                r#"["a", {"path": "b", "temp": true, "optional": false}]"#,
+                r#"{"x": "a", "y": [{"path": "b"}]}"#,
+            ],
+        ),
+        ("after", &[r#""other""#, r#"["other"]"#]),
+        (
+            "foreach",
+            &[
+                r#"{"i": "1..3"}"#,
+                r#"{"i": ["a", 2], "j": [{"a": 1, "b": 2}]}"#,
+                r#"{"zip": {"a": [1, 2], "b": "1..2"}}"#,
+                r#"{"zip": [{"a": [1]}, {"b": [1]}]}"#,
+            ],
+        ),
+        ("when", &[r#""yes""#, "true"]),
+        ("cpus", &["2", "0.5", r#""2""#]),
+        ("memory", &[r#""2GB * attempt""#, "3000"]),
+        ("gpus", &["1"]),
+        ("resources", &[r#"{"a": 1}"#, r#"[{"gpus": 1}, {"cpus": 8}]"#]),
+        ("retries", &["3", r#"{"times": 3, "codes": [75, "100..110"]}"#]),
+        ("timeout", &["90", r#""5m""#]),
+        ("priority", &["-3"]),
+        ("env", &[r#"{"A": "b", "C": 3}"#]),
+        ("kind", &[r#""k""#]),
+        ("estimate", &[r#"{"time": "2s", "memory": "1GB", "out": 3000}"#]),
+        ("stdin", &[r#""f""#]),
+        ("stdout", &[r#""f""#]),
+        ("stderr", &[r#""f""#]),
+        ("dir", &[r#""d""#]),
+        ("shell", &[r#""bash -e""#, r#"["bash", "-e"]"#]),
+        ("container", &[r#""debian""#, r#"{"image": "debian", "with": "podman", "options": ["-x"]}"#]),
+        ("uses", &[r#"["scripts/"]"#]),
+        ("temp", &["true"]),
+        ("description", &[r#""text""#]),
+    ];
+
+    /// Values that neither the reader nor the schema takes.
+    const WRONG: [(&str, &str); 22] = [
+        ("run", r#"["x"]"#),
+        ("exec", r#""x""#),
+        ("exec", "[]"),
+        ("in", r#"[{"al": "other"}]"#),
+        ("in", r#"[["a"]]"#),
+        ("out", r#"[{"path": "b", "tmp": true}]"#),
+        ("out", r#"[{"temp": true}]"#),
+        ("foreach", "{}"),
+        ("foreach", "[1]"),
+        ("foreach", r#"{"i": []}"#),
+        ("foreach", r#"{"i": {"cvs": "x"}}"#),
+        ("foreach", r#"{"i": {"lines": "x", "key": "y"}}"#),
+        ("resources", "3"),
+        ("retries", r#"{"time": 3}"#),
+        ("env", r#"["A"]"#),
+        ("estimate", r#"{"tiem": "2s"}"#),
+        ("container", r#"{"with": "podman"}"#),
+        ("container", r#"{"image": "x", "with": "lxc"}"#),
+        ("stdin", r#"["f"]"#),
+        ("cpus", "[1]"),
+        ("outt", r#""x""#),
+        ("sleep", r#"{"a": 1}"#),
+    ];
+
+    fn flow(key: &str, value: &str) -> String {
+        let action = if matches!(key, "run" | "exec" | "noop" | "sleep") { "" } else { r#""noop": true, "# };
+        format!(r#"{{"tasks": {{"other": {{"noop": true, "out": "o"}}, "t": {{{action}"{key}": {value}}}}}}}"#)
+    }
+
+    #[test]
+    fn the_schema_and_the_reader_agree() {
+        let validator = jsonschema::validator_for(&schema()).unwrap();
+        let by_schema = |text: &str| validator.is_valid(&serde_json::from_str(text).unwrap());
+        let by_reader = |text: &str| Workflow::parse(text, Format::Json, "x", &NoFiles);
+        for key in keys::TASK {
+            let (_, values) = RIGHT.iter().find(|(name, _)| *name == key.name).expect("every key has an example here");
+            for value in *values {
+                let text = flow(key.name, value);
+                assert!(by_reader(&text).is_ok(), "{text}: {}", by_reader(&text).unwrap_err());
+                assert!(by_schema(&text), "the schema refuses {text}");
+            }
+        }
+        for (key, value) in WRONG {
+            let text = flow(key, value);
+            assert!(by_reader(&text).is_err(), "the reader takes {text}");
+            assert!(!by_schema(&text), "the schema takes {text}");
+        }
+        let whole = r#"{"name": "x", "params": {"a": [1]}, "defaults": {"cpus": 2}, "tasks": {"t": {"noop": true}}}"#;
+        assert!(by_reader(whole).is_ok() && by_schema(whole));
+        for wrong in
+            [r#"{"taskz": {}}"#, r#"{"defaults": {"run": "x"}, "tasks": {}}"#, r#"{"include": [{"prefix": "a"}]}"#]
+        {
+            assert!(by_reader(wrong).is_err() && !by_schema(wrong), "{wrong}");
+        }
+    }
+}

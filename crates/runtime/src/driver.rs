@@ -19,6 +19,7 @@ use throng_core::trace::{self, Entry};
 use throng_core::workflow::Workflow;
 
 use crate::clock::Clock;
+use crate::containers;
 use crate::files::Workplace;
 use crate::host;
 use crate::log::PackedLog;
@@ -190,6 +191,7 @@ impl Driver {
             scratch_directory,
             table,
             environment: BaseEnvironment::new(&parts.mark),
+            container_prefix: containers::prefix(&parts.mark),
             null,
             tasks_files_limit,
             orphans: Orphans::adopt(),

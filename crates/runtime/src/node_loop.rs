@@ -60,6 +60,8 @@ pub struct Shared {
     pub(crate) scratch_directory: PathBuf,
     pub(crate) table: SlotTable,
     pub(crate) environment: BaseEnvironment,
+    /// How the names of containers begin.
+    pub(crate) container_prefix: String,
     /// What tasks read: nothing.
     pub(crate) null: File,
     pub(crate) orphans: Orphans,

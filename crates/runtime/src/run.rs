@@ -18,6 +18,7 @@ use throng_core::workflow::{CONTAINER_RUNNERS, Demand, Pool, Resources, Workflow
 use throng_core::{order, pack, place};
 
 use crate::clock::Clock;
+use crate::containers;
 use crate::driver::{Driver, Engine, EngineError, Parts};
 use crate::files::Workplace;
 use crate::host;
@@ -435,6 +436,9 @@ fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result
     let unfinished = leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
     if unfinished.is_empty() {
         return Ok(());
+    }
+    if flow.has_containers() {
+        containers::remove_all(&containers::prefix(&mark));
     }
     let run = state.runs()?.last().copied().unwrap_or(0);
     let place = Workplace::open(directory, state.aside(run), state.kept(run)).map_err(io_error("open", directory))?;

@@ -21,6 +21,7 @@ use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
 use throng_core::workflow::{Action, Conditions, Inside, Workflow, as_script, in_container};
 
+use crate::containers;
 use crate::node_loop::Shared;
 use crate::process::{self, Exit, Launch, Launcher, group_is_alive, signal_group};
 use crate::run::Verify;
@@ -406,6 +407,9 @@ impl<'a> SlotRunner<'a> {
                 .map_err(|error| Trouble::files("renew", "the scratch file", &error))?;
         }
         if let Some(told) = told {
+            if self.shared.flow.container(job.task).is_some() {
+                containers::remove(&self.container_name());
+            }
             return Err(self.ended_by_us(job, told));
         }
         match exit {
@@ -457,8 +461,13 @@ impl<'a> SlotRunner<'a> {
         let own = self.shared.flow.directory(job.task);
         let working_directory = own.map_or(directory.to_owned(), |own| format!("{directory}/{own}"));
         let names: Vec<&str> = environment.names.iter().map(String::as_str).collect();
-        let inside = Inside { directory, working_directory: &working_directory, variables: &names };
+        let name = self.container_name();
+        let inside = Inside { directory, working_directory: &working_directory, name: &name, variables: &names };
         Ok(in_container(runner, &container, &inside, words))
+    }
+
+    fn container_name(&self) -> String {
+        format!("{}{}", self.shared.container_prefix, self.slot.0)
     }
 
     fn start(

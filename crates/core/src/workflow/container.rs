@@ -15,6 +15,8 @@ pub struct Inside<'a> {
     pub directory: &'a str,
     /// The directory to run in, as an absolute path.
     pub working_directory: &'a str,
+    /// What to call the container, where that is possible: one that was left over is found, and replaced, by it.
+    pub name: &'a str,
     /// The names of environment variables to hand on.
     pub variables: &'a [&'a str],
 }
@@ -25,7 +27,18 @@ pub fn in_container(runner: &str, container: &ContainerUse, inside: &Inside<'_>,
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     if runner == "podman" {
         let mount = format!("{0}:{0}", inside.directory);
-        add(&["run", "--rm", "--interactive", "--volume", &mount, "--workdir", inside.working_directory]);
+        add(&[
+            "run",
+            "--rm",
+            "--interactive",
+            "--name",
+            inside.name,
+            "--replace",
+            "--volume",
+            &mount,
+            "--workdir",
+            inside.working_directory,
+        ]);
         for name in inside.variables {
             add(&["--env", name]);
         }
@@ -51,11 +64,11 @@ mod tests {
     fn each_runner_has_its_own_words() {
         let options = vec!["--network".to_owned(), "none".to_owned()];
         let container = ContainerUse { image: "debian:12".to_owned(), with: None, options };
-        let inside = Inside { directory: "/w", working_directory: "/w/sub", variables: &["A"] };
+        let inside = Inside { directory: "/w", working_directory: "/w/sub", name: "n", variables: &["A"] };
         let command = || ["cat", "x y"].map(str::to_owned).to_vec();
         assert_eq!(
             in_container("podman", &container, &inside, command()).join("|"),
-            "podman|run|--rm|--interactive|--volume|/w:/w|--workdir|/w/sub|--env|A|--entrypoint|cat|--network|none|debian:12|x y"
+            "podman|run|--rm|--interactive|--name|n|--replace|--volume|/w:/w|--workdir|/w/sub|--env|A|--entrypoint|cat|--network|none|debian:12|x y"
         );
         assert_eq!(
             in_container("apptainer", &container, &inside, command()).join("|"),
