@@ -20,8 +20,7 @@ use throng_runtime::recording::Recording;
 use throng_runtime::state::{RunDirectory, StateDirectory};
 
 use crate::exit::{Code, Failure};
-use crate::runs::{find_run, state_word};
-use crate::status::recording;
+use crate::runs::{about, find_run, state_word};
 
 const HELP: &str = "\
 Example:
@@ -97,9 +96,15 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 
 impl Report {
     fn of(state: &StateDirectory, run: &RunDirectory) -> Result<Report, Failure> {
-        let recording = recording(run)?;
+        let state = state_word(state, run, &about(run)?);
+        let recording = Recording::read(run).map_err(|error| {
+            let remedy = match state.as_str() {
+                "running" => "it has only just begun: try again in a moment",
+                _ => "choose another run: see `throng runs`",
+            };
+            Failure::bad_input(error, remedy)
+        })?;
         let about = &recording.about;
-        let state = state_word(state, run, about);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let elapsed = now.saturating_sub(Duration::from_millis(about.started_unix_ms));
         let setup = Setup {
