@@ -12,6 +12,7 @@ mod load;
 mod logs;
 mod map;
 mod progress_view;
+mod report;
 mod run;
 mod runs;
 mod schema;
@@ -36,6 +37,7 @@ Example:
   cd examples/wordcount                        the other commands look for the state where you are
   throng status last count:dawn,1              what happened to one task
   throng logs last table                       what it printed
+  throng report                                a page about the run: how long, why, and what could be better
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 
@@ -53,6 +55,8 @@ enum Command {
     Runs(runs::Arguments),
     /// Show what a task printed
     Logs(logs::Arguments),
+    /// Write a report of a run: one HTML file, or JSON, CSV, a trace for Perfetto
+    Report(report::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
     /// Print the JSON Schema of the workflow file, for editors
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -2,10 +2,13 @@
 //!
 //! This crate holds the checked [`workflow`], the [`node`] state machine with its policies
 //! ([`place`], [`order`], [`pack`]), what the store keeps for a task ([`record`], [`ledger`]), what counts
-//! as up to date ([`stale`]) and the run's [`trace`]. It has no clock, socket, file, thread or environment:
+//! as up to date ([`stale`]), the run's [`trace`], and the [`account`] and [`bound`] by which a run is judged
+//! afterwards. It has no clock, socket, file, thread or environment:
 //! time arrives with each event, randomness comes from one seeded generator, and everything else is an
 //! argument. That is what lets a simulator and the real runtime drive the very same code.
 
+pub mod account;
+pub mod bound;
 pub mod fingerprint;
 pub mod ids;
 pub mod ledger;

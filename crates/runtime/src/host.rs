@@ -1,11 +1,38 @@
 //! What this machine has to give.
 
+use std::io::Read;
+
 use throng_core::workflow::{Pool, Resources};
+
+use crate::state::HostInfo;
 
 /// Cores that this process may use, and memory that is there, as the container or cgroup allows.
 pub fn resources() -> Resources {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     Resources { cpus_milli: cores * 1000, memory_bytes: memory_bytes() }
+}
+
+/// What this machine is, for the record of a run; what the system does not tell stays empty.
+pub fn describe() -> HostInfo {
+    let line = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    // The first core stands for all: with hundreds of them, the kernel takes a while to describe each.
+    let mut processors = String::new();
+    if let Ok(file) = std::fs::File::open("/proc/cpuinfo") {
+        let _ = file.take(1500).read_to_string(&mut processors);
+    }
+    // Not every architecture has a name for it; some call it otherwise.
+    let model = |key: &str| {
+        let value = processors.lines().find(|line| line.starts_with(key))?.split_once(':')?.1;
+        Some(value.trim().to_owned())
+    };
+    let Resources { cpus_milli, memory_bytes } = resources();
+    HostInfo {
+        name: line("/proc/sys/kernel/hostname"),
+        kernel: line("/proc/sys/kernel/osrelease"),
+        cpu: model("model name").or_else(|| model("Model")).unwrap_or_default(),
+        cores: (cpus_milli / 1000) as u32,
+        memory_bytes,
+    }
 }
 
 /// The GPUs that tasks may use, by the ids that `CUDA_VISIBLE_DEVICES` knows them by.

@@ -75,10 +75,15 @@ impl Recording {
     }
 
     /// Everything that happened, in order; what cannot be read any more is left out.
-    pub fn entries(&self) -> impl Iterator<Item = (Time, Entry)> + '_ {
+    pub fn entries(&self) -> impl Iterator<Item = (Time, Entry)> + Clone + '_ {
         let count = self.flow.task_count();
         let entries = Reader::new(&self.trace).into_iter().flatten().map_while(Result::ok);
         entries.filter(move |(_, entry)| subject(entry).is_none_or(|task| task.index() < count))
+    }
+
+    /// Why the trace cannot be read to its end, if it cannot.
+    pub fn damage(&self) -> Option<BadTrace> {
+        Reader::new(&self.trace).into_iter().flatten().find_map(Result::err)
     }
 
     /// How far the run has come, by what has been written of it.

@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::containers;
 use crate::driver::{Driver, Engine, EngineError, Parts};
 use crate::files::Workplace;
+use crate::host;
 use crate::objects::Objects;
 use crate::process::leftover;
 use crate::state::{
@@ -249,6 +250,7 @@ impl Outlook {
             file: self.options.file.display().to_string(),
             started_unix_ms: started.as_millis() as u64,
             node: setup.clone(),
+            host: host::describe(),
             end: None,
         };
         directory.write_about(&about)?;

@@ -303,6 +303,9 @@ pub struct About {
     pub started_unix_ms: u64,
     /// How the node was set up.
     pub node: NodeSetup,
+    /// On what machine it ran; nothing is known of runs of the first version.
+    #[serde(default)]
+    pub host: HostInfo,
     /// How it ended; nothing if it was killed or is still going on.
     pub end: Option<RunEnd>,
 }
@@ -340,6 +343,21 @@ pub struct PoolSetup {
     pub ids: Vec<String>,
     /// How much there is, in thousandths.
     pub amount_milli: u64,
+}
+
+/// The machine of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostInfo {
+    /// Its name.
+    pub name: String,
+    /// The version of its kernel.
+    pub kernel: String,
+    /// The model of its processor.
+    pub cpu: String,
+    /// Cores that Throng may use.
+    pub cores: u32,
+    /// Memory that Throng may use.
+    pub memory_bytes: u64,
 }
 
 /// How a run ended.

@@ -28,7 +28,7 @@ pub struct RunArguments {
     /// Memory that tasks may ask for together [default: what the machine has]
     #[arg(long, value_parser = quantity::bytes)]
     pub memory: Option<u64>,
-    /// What else there is for tasks to ask for: an amount (license=3) or ids (gpus=[0,1]). May be given several times
+    /// What else there is for tasks to ask for: an amount (`license=3`) or ids (`gpus=[0,1]`). May be given several times
     #[arg(long = "resource", value_name = "NAME=AMOUNT", value_parser = pool)]
     pub resources: Vec<Pool>,
     /// By what files are compared

@@ -1,0 +1,151 @@
+//! `throng report`: how a run went and where its time went, as one HTML file that needs nothing else, or as figures.
+
+mod csv;
+mod figures;
+mod names;
+mod packed;
+mod page;
+mod perfetto;
+mod timeline;
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use throng_core::account::{Account, Setup};
+use throng_core::time::Time;
+use throng_runtime::recording::Recording;
+use throng_runtime::state::{RunDirectory, StateDirectory};
+
+use crate::exit::{Code, Failure};
+use crate::runs::{about, find_run, state_word};
+
+const HELP: &str = "\
+Example:
+  throng report                          report-RUN.html of the last run: open it in a browser
+  throng report 3 --out -                run 3, to standard output
+  throng report --csv tasks > tasks.csv  one line per task
+  throng report --perfetto run.json      a trace for ui.perfetto.dev";
+
+/// What `throng report` takes.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// The run, by its number or `last`
+    #[arg(default_value = "last")]
+    run: String,
+    /// Where to write the page; `-` is standard output [default: report-RUN.html]
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the figures as JSON instead
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print one table as CSV instead
+    #[arg(long, value_enum, value_name = "TABLE")]
+    csv: Option<csv::Table>,
+    /// Write a trace in Chrome's format, for ui.perfetto.dev, instead
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+    /// Where the state is
+    #[arg(long, default_value = ".throng", value_name = "DIR")]
+    state: PathBuf,
+}
+
+/// What a report is made of.
+struct Report {
+    recording: Recording,
+    account: Account,
+    /// How the run ended, or that it has not.
+    state: String,
+    /// Why the trace ends too early, if it does.
+    damage: Option<String>,
+    /// The text that the workflow was read from, if it was kept.
+    definition: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let state = StateDirectory::new(&arguments.state);
+    let run = find_run(&state, &arguments.run)?;
+    let report = Report::of(&state, &run)?;
+    if arguments.json {
+        let figures = figures::figures(&report);
+        write_to(None, |out| writeln!(out, "{figures}"))?;
+    }
+    if let Some(table) = arguments.csv {
+        write_to(None, |out| csv::write(&report, table, out))?;
+    }
+    if let Some(path) = &arguments.perfetto {
+        write_to(named(path), |out| perfetto::write(&report, out))?;
+        note!("wrote {}: open it in ui.perfetto.dev or chrome://tracing", path.display());
+    }
+    let is_instead = arguments.json || arguments.csv.is_some() || arguments.perfetto.is_some();
+    if is_instead && arguments.out.is_none() {
+        return Ok(Code::Done);
+    }
+    let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("report-{}.html", run.number)));
+    let page = page::page(&report);
+    write_to(named(&path), |out| out.write_all(page.as_bytes()))?;
+    if named(&path).is_some() {
+        note!("wrote {}: open it in a browser", path.display());
+    }
+    Ok(Code::Done)
+}
+
+impl Report {
+    fn of(state: &StateDirectory, run: &RunDirectory) -> Result<Report, Failure> {
+        let state = state_word(state, run, &about(run)?);
+        let recording = Recording::read(run).map_err(|error| {
+            let remedy = match state.as_str() {
+                "running" => "it has only just begun: try again in a moment",
+                _ => "choose another run: see `throng runs`",
+            };
+            Failure::bad_input(error, remedy)
+        })?;
+        let about = &recording.about;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let elapsed = now.saturating_sub(Duration::from_millis(about.started_unix_ms));
+        let setup = Setup {
+            slots: about.node.width,
+            fail_fast: about.node.fail_fast,
+            until: (state == "running").then(|| Time::START + elapsed),
+        };
+        let account = Account::of(&recording.flow, setup, recording.entries());
+        let damage = recording.damage().map(|damage| damage.to_string());
+        let definition = std::fs::read(run.definition()).ok();
+        let definition = definition.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Report { recording, account, state, damage, definition })
+    }
+}
+
+/// The workflow as a picture; nothing if there is none, and then the page has no such section.
+fn graph_svg(_recording: &Recording) -> String {
+    String::new()
+}
+
+/// The path of a file, unless it stands for standard output.
+fn named(path: &Path) -> Option<&Path> {
+    Some(path).filter(|path| *path != Path::new("-"))
+}
+
+/// Writes a file, or to standard output. A reader that has gone away has read enough.
+fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let place = path.map_or("standard output".to_owned(), |path| path.display().to_string());
+    let written = match path {
+        Some(path) => File::create(path).and_then(|file| finish(BufWriter::new(file), write)),
+        None => finish(BufWriter::new(io::stdout().lock()), write),
+    };
+    match written {
+        Err(error) if path.is_some() || error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::internal(format!("cannot write {place}: {error}"), "choose another place with --out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn finish<W: Write>(mut out: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    write(&mut out)?;
+    out.flush()
+}
