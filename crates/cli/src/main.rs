@@ -12,6 +12,7 @@ mod load;
 mod logs;
 mod map;
 mod progress_view;
+mod reference;
 mod run;
 mod runs;
 mod schema;
@@ -61,6 +62,9 @@ enum Command {
     Completions(completions::Arguments),
     /// Write the manual pages
     Man(completions::ManArguments),
+    /// Print the parts of the manual that are made from the code
+    #[command(hide = true)]
+    Reference(reference::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, &mut Cli::command()),
         Command::Man(arguments) => completions::man(&arguments, Cli::command()),
+        Command::Reference(arguments) => reference::run(&arguments, Cli::command()),
     };
     match result {
         Ok(code) => code.into(),
