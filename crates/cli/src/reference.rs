@@ -133,7 +133,9 @@ fn argument_as_text(argument: &Arg) -> String {
     }
     let takes_value = argument.get_action().takes_values();
     let with_value = |name: String| if takes_value { format!("`{name} {value}`") } else { format!("`{name}`") };
-    names.extend(argument.get_long_and_visible_aliases().unwrap_or_default().iter().map(|long| with_value(format!("--{long}"))));
+    names.extend(
+        argument.get_long_and_visible_aliases().unwrap_or_default().iter().map(|long| with_value(format!("--{long}"))),
+    );
     let shorts = argument.get_short_and_visible_aliases().unwrap_or_default();
     names.extend(shorts.iter().map(|short| format!("`-{short}`")));
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();

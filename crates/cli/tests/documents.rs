@@ -4,12 +4,15 @@
 //! A page's fenced blocks say by their first words what they are for; CONTRIBUTING.md lists them:
 //!
 //! ```text
-//!   sh                   run with `bash -eu`; all blocks of a page share one shell, in a copy of the examples
+//!   sh                   run with `bash -eu`; all blocks of a page share one shell, in a directory with a copy of `examples/`
 //!   sh ci                not run here, but word for word a line of `.ci/run`
 //!   sh no-run: REASON    cannot be run on just any machine
 //!   console              `$ ` lines are run and what they print is compared, but for times and rates; `…` is anything
 //!   LANGUAGE FILE        the file is written where the page's shell is at that moment
 //! ```
+//!
+//! An example that a page has run is checked there: nothing about it looks like a slip of the pen, it runs, and then
+//! there is nothing left to do. Blocks inside an HTML comment count too: they set the stage.
 //!
 //! With `THRONG_UPDATE_DOCS=1` the generated parts, and what console blocks show, are written anew.
 
@@ -27,7 +30,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use documents::page::{Page, anchors, links};
-use documents::playing::play;
+use documents::playing::{Played, play};
 
 /// Pages that are written elsewhere and may be pointed at before they are there.
 const TO_COME: [&str; 2] = ["docs/report.md", "docs/looking.md"];
@@ -81,22 +84,26 @@ fn what_the_pages_show_is_what_happens() {
     let mut waiting = pages();
     waiting.sort_by_key(|page| page.path.to_string_lossy().contains("ten-thousand"));
     let waiting = Mutex::new(waiting);
-    let complaints = Mutex::new(Vec::new());
+    let all = Mutex::new(Played::default());
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 8));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
                     let Some(page) = waiting.lock().unwrap().pop() else { return };
-                    let found = play(&root(), &page, is_updating());
-                    complaints.lock().unwrap().extend(found);
+                    let played = play(&root(), &page, is_updating());
+                    let mut all = all.lock().unwrap();
+                    all.complaints.extend(played.complaints);
+                    all.examples.extend(played.examples);
                 }
             });
         }
     });
-    let mut complaints = complaints.into_inner().unwrap();
+    let Played { mut complaints, examples: checked } = all.into_inner().unwrap();
     complaints.sort();
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n\n"));
+    let unseen: Vec<String> = examples().into_iter().filter(|name| !checked.contains(name)).collect();
+    assert!(unseen.is_empty(), "no page runs the examples {unseen:?}");
 }
 
 #[test]
@@ -173,10 +180,8 @@ fn every_page_can_be_reached_from_the_table_of_contents() {
     let contents = Page::read(&root(), PathBuf::from("docs/README.md"));
     let linked: BTreeSet<PathBuf> =
         links(&contents).into_iter().map(|(_, target)| normal(&Path::new("docs").join(target))).collect();
-    let lost: Vec<PathBuf> = markdown_below("docs")
-        .into_iter()
-        .filter(|page| *page != contents.path && !linked.contains(page))
-        .collect();
+    let lost: Vec<PathBuf> =
+        markdown_below("docs").into_iter().filter(|page| *page != contents.path && !linked.contains(page)).collect();
     assert!(lost.is_empty(), "docs/README.md does not mention {lost:?}");
     let lost: Vec<String> = examples()
         .into_iter()

@@ -26,7 +26,8 @@ fn lines_match(shown: &[String], printed: &[String]) -> bool {
 fn line_matches(shown: &str, printed: &str) -> bool {
     let Some((before, after)) = shown.split_once('…') else { return shown == printed };
     let Some(rest) = printed.strip_prefix(before) else { return false };
-    after.is_empty() || rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| line_matches(after, &rest[at..]))
+    after.is_empty()
+        || rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| line_matches(after, &rest[at..]))
 }
 
 const UNITS: [&str; 14] = ["ns", "µs", "ms", "s", "min", "h", "d", "B", "kB", "MB", "GB", "/s", "k/s", "UTC"];
@@ -41,7 +42,11 @@ fn masked(line: &str) -> String {
         let (open, core) = core.strip_prefix('(').map_or(("", core), |core| ("(", core));
         let next = pieces.get(at + 1).map(|next| split_tail(next));
         let mut amount = None;
-        if is_number(core) && tail.is_empty() && let Some((unit, tail)) = next && UNITS.contains(&unit) {
+        if is_number(core)
+            && tail.is_empty()
+            && let Some((unit, tail)) = next
+            && UNITS.contains(&unit)
+        {
             at += 1;
             amount = Some(tail);
         } else if let Some(unit) = UNITS.iter().find(|unit| core.strip_suffix(**unit).is_some_and(is_number)) {
@@ -49,12 +54,16 @@ fn masked(line: &str) -> String {
             amount = unit.ends_with("/s").then_some(tail);
         } else if is_date(core) {
             amount = Some(tail);
-        } else if words.last().is_some_and(|word| word.ends_with("process")) && core.chars().all(|letter| letter.is_ascii_digit()) {
+        } else if words.last().is_some_and(|word| word.ends_with("process"))
+            && core.chars().all(|letter| letter.is_ascii_digit())
+        {
             amount = Some(tail);
         }
         match amount {
             // `1 min 05 s` is one amount.
-            Some(tail) if words.last().is_some_and(|word| word == "#") => *words.last_mut().unwrap() = format!("#{tail}"),
+            Some(tail) if words.last().is_some_and(|word| word == "#") => {
+                *words.last_mut().unwrap() = format!("#{tail}")
+            }
             Some(tail) => words.push(format!("{open}#{tail}")),
             None => words.push(pieces[at].to_owned()),
         }
@@ -69,7 +78,8 @@ fn split_tail(word: &str) -> (&str, &str) {
 }
 
 fn is_number(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_digit()) && text.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
+    text.starts_with(|first: char| first.is_ascii_digit())
+        && text.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
 }
 
 /// `2026-11-15` or `12:31:55`.

@@ -26,7 +26,8 @@ const GENERATED_END: &str = "<!-- end of what is generated -->";
 impl Page {
     /// Reads a page.
     pub fn read(root: &Path, path: PathBuf) -> Page {
-        let text = std::fs::read_to_string(root.join(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            std::fs::read_to_string(root.join(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Page { path, lines: text.lines().map(str::to_owned).collect() }
     }
 
@@ -74,7 +75,9 @@ impl Page {
     fn prose(&self) -> impl Iterator<Item = (usize, &str)> {
         let blocks = self.blocks();
         let lines = self.lines.iter().map(String::as_str).enumerate();
-        lines.filter(move |(number, _)| !blocks.iter().any(|block| (block.lines.start - 1..=block.lines.end).contains(number)))
+        lines.filter(move |(number, _)| {
+            !blocks.iter().any(|block| (block.lines.start - 1..=block.lines.end).contains(number))
+        })
     }
 }
 
@@ -100,7 +103,8 @@ fn without_code(line: &str) -> String {
 
 /// The names under which a page's headings can be pointed at, as GitHub makes them.
 pub fn anchors(page: &Page) -> BTreeSet<String> {
-    let headings = page.prose().filter_map(|(_, line)| line.starts_with('#').then(|| line.trim_start_matches('#').trim()));
+    let headings =
+        page.prose().filter_map(|(_, line)| line.starts_with('#').then(|| line.trim_start_matches('#').trim()));
     let mut seen = BTreeSet::new();
     for heading in headings {
         let kept = heading.to_lowercase();

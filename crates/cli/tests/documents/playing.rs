@@ -14,25 +14,37 @@ struct Shown {
     output: Range<usize>,
 }
 
-/// Runs what a page shows; returns what is not as it says.
-pub fn play(root: &Path, page: &Page, is_updating: bool) -> Vec<String> {
-    let mut complaints = Vec::new();
+/// What came of a page.
+#[derive(Default)]
+pub struct Played {
+    /// What is not as the page says.
+    pub complaints: Vec<String>,
+    /// The examples that it ran, which were checked.
+    pub examples: Vec<String>,
+}
+
+/// Runs what a page shows, and checks the examples that it has run.
+pub fn play(root: &Path, page: &Page, is_updating: bool) -> Played {
+    let Played { mut complaints, mut examples } = Played::default();
     let (script, shown) = script(root, page, &mut complaints);
-    let example = page.path.strip_prefix("examples").ok().and_then(|path| path.parent());
-    if script.is_empty() && example.is_none() {
-        return complaints;
+    if script.is_empty() {
+        return Played { complaints, examples };
     }
     let sandbox = Sandbox::new(root);
     let place = |line: &str| format!("{}:{line}", page.path.display());
     if let Err((line, printed)) = sandbox.run(&script) {
         complaints.push(format!("{}: this block failed\n{printed}", place(&line)));
-    } else if let Some(example) = example {
-        complaints.extend(sandbox.check_example(&example.to_string_lossy()).map(|wrong| format!("{}: {wrong}", page.path.display())));
+    } else {
+        examples = sandbox.examples_run();
+        let wrong =
+            examples.iter().filter_map(|name| Some(format!("examples/{name}: {}", sandbox.check_example(name)?)));
+        complaints.extend(wrong);
     }
     let mut changed = Page { path: page.path.clone(), lines: page.lines.clone() };
     for (number, one) in shown.iter().enumerate().rev() {
         let Ok(printed) = std::fs::read(sandbox.printed(number)) else { continue };
-        let printed: Vec<String> = String::from_utf8_lossy(&printed).lines().map(|line| line.trim_end().to_owned()).collect();
+        let printed: Vec<String> =
+            String::from_utf8_lossy(&printed).lines().map(|line| line.trim_end().to_owned()).collect();
         let expected = &page.lines[one.output.clone()];
         if is_alike(expected, &printed) {
             continue;
@@ -52,7 +64,7 @@ pub fn play(root: &Path, page: &Page, is_updating: bool) -> Vec<String> {
     if is_updating {
         changed.write(root);
     }
-    complaints
+    Played { complaints, examples }
 }
 
 /// The script of a page, and what its console blocks show.
@@ -103,7 +115,9 @@ fn commands(page: &Page, lines: Range<usize>) -> Vec<Shown> {
         match page.lines[number].strip_prefix("$ ") {
             Some(command) => found.push(Shown { command: command.to_owned(), output: number + 1..number + 1 }),
             None => {
-                let one = found.last_mut().unwrap_or_else(|| panic!("{}:{}: output without a command", page.path.display(), number + 1));
+                let one = found
+                    .last_mut()
+                    .unwrap_or_else(|| panic!("{}:{}: output without a command", page.path.display(), number + 1));
                 one.output.end = number + 1;
             }
         }
@@ -163,10 +177,18 @@ impl Sandbox {
         Err((line.trim().to_owned(), last.into_iter().rev().collect::<Vec<_>>().join("\n")))
     }
 
+    /// The examples that have been run here: they have a state.
+    fn examples_run(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.directory.path().join("root/examples")).unwrap().map(Result::unwrap);
+        let run = entries.filter(|entry| entry.path().join(".throng").exists());
+        run.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    }
+
     /// Checks an example: nothing about it looks wrong, it runs, and then there is nothing left to do.
     fn check_example(&self, name: &str) -> Option<String> {
         let directory = self.directory.path().join("root/examples").join(name);
-        let throng = |arguments: &[&str]| self.command("throng").args(arguments).current_dir(&directory).output().unwrap();
+        let throng =
+            |arguments: &[&str]| self.command("throng").args(arguments).current_dir(&directory).output().unwrap();
         for arguments in [&["check", "--strict", "flow.yaml"][..], &["run", "--quiet", "flow.yaml"]] {
             let output = throng(arguments);
             if !output.status.success() {
@@ -176,7 +198,8 @@ impl Sandbox {
         }
         let output = throng(&["run", "--json", "--quiet", "flow.yaml"]);
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let is_over = result["done"] == 0 && result["total"] == result["up_to_date"] && result["total"].as_u64() > Some(0);
+        let is_over =
+            result["done"] == 0 && result["total"] == result["up_to_date"] && result["total"].as_u64() > Some(0);
         (!is_over).then(|| format!("run again, it is not up to date: {result}"))
     }
 }
