@@ -39,6 +39,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+/// Held by whoever may write to pages: two at once would forget each other's changes.
+static WRITING: Mutex<()> = Mutex::new(());
+
 fn is_updating() -> bool {
     std::env::var("THRONG_UPDATE_DOCS").is_ok_and(|value| value == "1")
 }
@@ -80,6 +83,7 @@ fn pages() -> Vec<Page> {
 
 #[test]
 fn what_the_pages_show_is_what_happens() {
+    let _alone = is_updating().then(|| WRITING.lock().unwrap());
     // The longest first: pages are shared out among as many threads as there are cores.
     let mut waiting = pages();
     waiting.sort_by_key(|page| page.path.to_string_lossy().contains("ten-thousand"));
@@ -108,6 +112,7 @@ fn what_the_pages_show_is_what_happens() {
 
 #[test]
 fn generated_parts_are_as_the_code_says() {
+    let _alone = is_updating().then(|| WRITING.lock().unwrap());
     let mut stale = Vec::new();
     let mut parts = 0;
     for path in markdown_below("docs") {

@@ -50,7 +50,9 @@ pub fn play(root: &Path, page: &Page, is_updating: bool) -> Played {
             continue;
         }
         if is_updating {
-            changed.lines.splice(one.output.clone(), printed.into_iter().filter(|line| !is_progress(line)));
+            let here = sandbox.directory.path().to_string_lossy();
+            let lines = printed.into_iter().filter(|line| !is_progress(line));
+            changed.lines.splice(one.output.clone(), lines.map(|line| line.replace(here.as_ref(), "…")));
         } else {
             complaints.push(format!(
                 "{}: `{}` prints\n{}\nand not\n{}",
