@@ -30,44 +30,30 @@ fn line_matches(shown: &str, printed: &str) -> bool {
         || rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| line_matches(after, &rest[at..]))
 }
 
-const UNITS: [&str; 14] = ["ns", "µs", "ms", "s", "min", "h", "d", "B", "kB", "MB", "GB", "/s", "k/s", "UTC"];
+const UNITS: [&str; 12] = ["ns", "µs", "ms", "s", "min", "h", "d", "B", "kB", "MB", "GB", "UTC"];
 
 /// A line in which amounts that differ from run to run are all written the same.
 fn masked(line: &str) -> String {
     let mut words: Vec<String> = Vec::new();
-    let pieces: Vec<&str> = line.split_whitespace().collect();
-    let mut at = 0;
-    while at < pieces.len() {
-        let (core, tail) = split_tail(pieces[at]);
+    let mut pieces = line.split_whitespace().peekable();
+    while let Some(piece) = pieces.next() {
+        let (core, mut tail) = split_tail(piece);
         let (open, core) = core.strip_prefix('(').map_or(("", core), |core| ("(", core));
-        let next = pieces.get(at + 1).map(|next| split_tail(next));
-        let mut amount = None;
-        if is_number(core)
-            && tail.is_empty()
-            && let Some((unit, tail)) = next
-            && UNITS.contains(&unit)
-        {
-            at += 1;
-            amount = Some(tail);
-        } else if let Some(unit) = UNITS.iter().find(|unit| core.strip_suffix(**unit).is_some_and(is_number)) {
-            // `5m` and the like in a command are meant as they are; rates never are.
-            amount = unit.ends_with("/s").then_some(tail);
-        } else if is_date(core) {
-            amount = Some(tail);
-        } else if words.last().is_some_and(|word| word.ends_with("process"))
-            && core.chars().all(|letter| letter.is_ascii_digit())
-        {
-            amount = Some(tail);
+        // A number and its unit, as two words; rates are one. `5m` in a command is meant as it is.
+        let unit = pieces.peek().map(|next| split_tail(next)).filter(|(unit, _)| UNITS.contains(unit));
+        let mut is_amount = core.strip_suffix("/s").is_some_and(|rate| is_number(rate.trim_end_matches('k')));
+        if let Some((_, after)) = unit.filter(|_| is_number(core) && tail.is_empty()) {
+            pieces.next();
+            (is_amount, tail) = (true, after);
         }
-        match amount {
+        let follows = |word: &str| words.last().is_some_and(|last| last.ends_with(word));
+        is_amount |= is_date(core) || follows("process") && is_number(core);
+        match words.last_mut() {
+            _ if !is_amount => words.push(piece.to_owned()),
             // `1 min 05 s` is one amount.
-            Some(tail) if words.last().is_some_and(|word| word == "#") => {
-                *words.last_mut().unwrap() = format!("#{tail}")
-            }
-            Some(tail) => words.push(format!("{open}#{tail}")),
-            None => words.push(pieces[at].to_owned()),
+            Some(last) if last.ends_with('#') => last.push_str(tail),
+            _ => words.push(format!("{open}#{tail}")),
         }
-        at += 1;
     }
     words.join(" ")
 }

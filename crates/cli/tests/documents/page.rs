@@ -103,8 +103,11 @@ fn without_code(line: &str) -> String {
 
 /// The names under which a page's headings can be pointed at, as GitHub makes them.
 pub fn anchors(page: &Page) -> BTreeSet<String> {
-    let headings =
-        page.prose().filter_map(|(_, line)| line.starts_with('#').then(|| line.trim_start_matches('#').trim()));
+    let headings = page
+        .prose()
+        .map(|(_, line)| line)
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim());
     let mut seen = BTreeSet::new();
     for heading in headings {
         let kept = heading.to_lowercase();
