@@ -28,8 +28,14 @@ pub struct RunArguments {
     /// Memory that tasks may ask for together [default: what the machine has]
     #[arg(long, value_parser = quantity::bytes)]
     pub memory: Option<u64>,
-    /// What else there is for tasks to ask for: an amount (license=3) or ids (gpus=[0,1]). May be given several times
-    #[arg(long = "resource", value_name = "NAME=AMOUNT", value_parser = pool)]
+    /// What else there is for tasks to ask for.
+    #[arg(
+        long = "resource",
+        value_name = "NAME=AMOUNT",
+        value_parser = pool,
+        // As text of its own: rustdoc would take the brackets for a link.
+        help = "What else there is for tasks to ask for: an amount (license=3) or ids (gpus=[0,1]). May be given several times"
+    )]
     pub resources: Vec<Pool>,
     /// By what files are compared
     #[arg(long, value_enum, default_value_t = VerifyBy::Mtime)]
