@@ -12,6 +12,7 @@ mod load;
 mod logs;
 mod map;
 mod progress_view;
+mod reference;
 mod report;
 mod run;
 mod runs;
@@ -65,6 +66,9 @@ enum Command {
     Completions(completions::Arguments),
     /// Write the manual pages
     Man(completions::ManArguments),
+    /// Print the parts of the manual that are made from the code
+    #[command(hide = true)]
+    Reference(reference::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -81,6 +85,7 @@ fn main() -> ExitCode {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments, &mut Cli::command()),
         Command::Man(arguments) => completions::man(&arguments, Cli::command()),
+        Command::Reference(arguments) => reference::run(&arguments, Cli::command()),
     };
     match result {
         Ok(code) => code.into(),

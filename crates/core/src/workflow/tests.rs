@@ -396,6 +396,16 @@ fn commands_name_their_files() {
 }
 
 #[test]
+fn a_name_without_quotes_is_not_taken_for_an_empty_group() {
+    for key in ["in", "out", "uses"] {
+        let problems =
+            parse(&format!("tasks: {{ t: {{ foreach: {{ f: [a] }}, run: x, {key}: {{f}} }} }}")).unwrap_err();
+        assert_eq!(problems.shown[0].message, format!("the name `f` in `{key}` has no files"));
+        assert!(problems.shown[0].remedy.contains(&format!("`{key}: \"{{f}}\"`")), "{}", problems.shown[0].remedy);
+    }
+}
+
+#[test]
 fn a_part_of_a_directory_is_named_as_written_and_each_row_finds_its_own() {
     let flow = parse(
         "tasks: { make: { foreach: { i: [a, b] }, run: x, out: 'd/{i}' }, \

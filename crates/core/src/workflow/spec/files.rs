@@ -56,6 +56,18 @@ fn read_entries(
             )
             .spanning(&group.text));
         }
+        // `in: {img}` without quotes is a map to YAML, and would otherwise mean nothing at all.
+        if value.is_null() {
+            return Err(Problem::new(
+                group.mark,
+                format!("the name `{0}` in `{1}` has no files", group.text, key.text),
+                format!(
+                    "for a value, write it in quotes: `{1}: \"{{{0}}}\"`; for a name, add a path",
+                    group.text, key.text
+                ),
+            )
+            .spanning(&group.text));
+        }
         for value in items(value) {
             all.push(Entry { group: Some(group.clone()), ..reads_one(key, value)? });
         }
