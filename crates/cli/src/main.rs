@@ -6,6 +6,7 @@ mod say;
 mod clean;
 mod diagnostics;
 mod exit;
+mod graph;
 mod load;
 mod logs;
 mod progress_view;
@@ -45,6 +46,8 @@ enum Command {
     Runs(runs::Arguments),
     /// Show what a task printed
     Logs(logs::Arguments),
+    /// Draw a workflow as DOT or SVG
+    Graph(graph::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
+        Command::Graph(arguments) => graph::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
     };
     match result {

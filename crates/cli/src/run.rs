@@ -200,7 +200,8 @@ fn policy(text: &str) -> Result<Policy, Failure> {
     text.parse().map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
 }
 
-fn find_all(flow: &Workflow, directory: &Path, names: &[String]) -> Result<Vec<TaskId>, Failure> {
+/// The tasks that a person means by names or by files, which may be written as seen from here.
+pub fn find_all(flow: &Workflow, directory: &Path, names: &[String]) -> Result<Vec<TaskId>, Failure> {
     let mut tasks = Vec::new();
     for name in names {
         // A path may be meant from here, as the shell completes it, or as the workflow writes it.
