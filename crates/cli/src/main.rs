@@ -6,6 +6,7 @@ mod say;
 mod clean;
 mod diagnostics;
 mod exit;
+mod explain;
 mod graph;
 mod load;
 mod logs;
@@ -46,6 +47,8 @@ enum Command {
     Runs(runs::Arguments),
     /// Show what a task printed
     Logs(logs::Arguments),
+    /// Say why a task ran, waited, or was skipped
+    Explain(explain::Arguments),
     /// Draw a workflow as DOT or SVG
     Graph(graph::Arguments),
     /// Delete what Throng made
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
     };
