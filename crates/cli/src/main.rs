@@ -14,6 +14,7 @@ mod progress_view;
 mod run;
 mod runs;
 mod status;
+mod top;
 mod words;
 
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Command {
     Logs(logs::Arguments),
     /// Say why a task ran, waited, or was skipped
     Explain(explain::Arguments),
+    /// Watch a run from another terminal
+    Top(top::Arguments),
     /// Draw a workflow as DOT or SVG
     Graph(graph::Arguments),
     /// Delete what Throng made
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
     };

@@ -12,6 +12,7 @@
 pub mod clock;
 pub mod driver;
 pub mod files;
+pub mod following;
 pub mod host;
 pub mod log;
 pub(crate) mod node_loop;
