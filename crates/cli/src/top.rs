@@ -70,6 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     watch.look()?;
     if has_screen && watch.is_going_on() {
         watch_on_screen(&mut watch, arguments.interval.max(SHORTEST_INTERVAL))?;
+        watch.look()?;
     } else {
         std::thread::sleep(MACHINE_SAMPLE);
         watch.machine.look();

@@ -83,3 +83,26 @@ fn mistakes_get_an_answer() {
     assert!(said.contains("there is no Throng state"), "{said}");
     sandbox.throng(&["top", "--interval", "soon"]).expect_code(2);
 }
+
+#[test]
+fn on_a_terminal_it_draws_until_the_run_ends_and_gives_the_screen_back() {
+    let sandbox = Sandbox::with_flow(FLOW);
+    let engine = sandbox.start(&["run", "flow.yaml", "--quiet"]);
+    wait_until("the task", || sandbox.exists("started"));
+    wait_until("the trace", || top(&sandbox)["running"][0]["task"] == "slow");
+    // `script` runs it on a terminal of its own.
+    let top = format!("stty cols 80 rows 24; {} top --interval 50ms", env!("CARGO_BIN_EXE_throng"));
+    let mut on_terminal = std::process::Command::new("script");
+    on_terminal.args(["--quiet", "--flush", "--return", "--command", &top, "typescript"]).current_dir(sandbox.path());
+    on_terminal.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    let watching = on_terminal.spawn().unwrap();
+    wait_until("a picture", || {
+        std::fs::read_to_string(sandbox.file("typescript")).is_ok_and(|text| text.contains("q: leave"))
+    });
+    sandbox.write("go", "");
+    finish(engine).expect_code(0);
+    let shown = finish(watching).expect_code(0).stdout;
+    let (drawn, after) = shown.split_once("\u{1b}[?1049l").expect("the screen is given back");
+    assert!(drawn.contains("\u{1b}[?1049h") && drawn.contains("run 1 of flow: running"), "{drawn}");
+    assert!(after.contains("run 1 of flow: done") && after.contains("4 of 4, 100 %"), "{after}");
+}

@@ -196,9 +196,10 @@ fn waiting(account: &Account, text: &mut Text) {
     text.title("What it waited for");
     let tasks = words::count_many(parents.count, "task");
     let ran = match parents.ran {
-        0 => ", none of which had to run".to_owned(),
         ran if ran == parents.count => String::new(),
-        ran => format!(", {} of which had to run", words::thousands(ran)),
+        0 if parents.open == 0 => ", none of which had to run".to_owned(),
+        ran if parents.open == 0 => format!(", {} of which had to run", words::thousands(ran)),
+        ran => format!(", {} of which have begun", words::thousands(ran)),
     };
     if parents.open > 0 {
         text.say(format!("It comes after {tasks}{ran}. Not done: {}.", words::thousands(parents.open)));
@@ -365,5 +366,113 @@ fn the_end(account: &Account, text: &mut Text) {
     if !said.is_empty() {
         text.title("The end of the run");
         said.iter().for_each(|sentence| text.say(sentence));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts::{AttemptResult, Difference, Holder, LastChain, LastParent, Parents, Skipped};
+    use super::*;
+
+    fn account() -> Account {
+        Account {
+            run: 4,
+            workflow: "photos".to_owned(),
+            task: "sheet".to_owned(),
+            kind: "sheet".to_owned(),
+            run_state: "failed".to_owned(),
+            recorded_s: 14.0,
+            end: End::Failed,
+            why: Why { noted: Some(Reason::NeverDone), reason: Reason::NeverDone.words().to_owned(), ..Why::default() },
+            parents: None,
+            attempts: Vec::new(),
+            stopped: None,
+            skipped: None,
+            last_chain: None,
+        }
+    }
+
+    fn result(outcome: &str, tail: &[&str]) -> AttemptResult {
+        AttemptResult {
+            outcome: outcome.to_owned(),
+            is_done: false,
+            seconds: 2.5,
+            cores: Some(0.93),
+            peak_memory_bytes: Some(1_300_000_000),
+            peak_is_bound: false,
+            asked_memory_bytes: Some(2_000_000_000),
+            tail: tail.iter().map(|line| (*line).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_task_that_was_written_differently_waited_and_failed() {
+        let mut account = account();
+        account.why = Why {
+            noted: Some(Reason::DefinitionChanged),
+            reason: Reason::DefinitionChanged.words().to_owned(),
+            last_done: Some(LastTime { run: 2, ended_unix_ms: 951_827_696_000, outcome: "done".to_owned() }),
+            differences: vec![Difference {
+                what: "command",
+                before: vec!["montage small/*.jpg sheet.png".to_owned()],
+                now: vec!["montage -tile 10x small/*.jpg sheet.png".to_owned()],
+            }],
+            ..Why::default()
+        };
+        account.parents = Some(Parents {
+            count: 10_000,
+            ran: 12,
+            open: 0,
+            open_names: Vec::new(),
+            waited_s: Some(3.2),
+            last: Some(LastParent { task: "shrink:7".to_owned(), done_s: 3.4, ran_s: Some(0.8) }),
+        });
+        let queue = Queue {
+            seconds: 1.5,
+            slots: 4,
+            started_meanwhile: 31,
+            held_by: vec![
+                Holder { kind: "shrink".to_owned(), share: 0.7 },
+                Holder { kind: "tag".to_owned(), share: 0.05 },
+            ],
+            did_not_fit_s: 0.9,
+            lacking: vec!["memory"],
+        };
+        account.attempts = vec![
+            Attempt {
+                attempt: 1,
+                back_off_s: None,
+                ready_s: 3.4,
+                queue,
+                started_s: Some(4.9),
+                slot: Some(1),
+                result: Some(result("exit code 1", &["montage: unable to open image", "\u{1b}[31mgiving up"])),
+            },
+            Attempt {
+                attempt: 2,
+                back_off_s: Some(0.5),
+                ready_s: 7.9,
+                queue: Queue::default(),
+                started_s: Some(7.9),
+                slot: Some(0),
+                result: Some(result("exit code 1", &[])),
+            },
+        ];
+        account.last_chain = Some(LastChain { length: 2, place: Some(2), last_task: "sheet".to_owned() });
+        insta::assert_snapshot!(of(&account));
+    }
+
+    #[test]
+    fn a_task_far_behind_a_failure() {
+        let mut account = account();
+        account.end = End::Skipped;
+        account.skipped = Some(Skipped {
+            chain: (1..=20).map(|step| format!("step{step}")).collect(),
+            outcome: "killed by signal 9 (kill: perhaps out of memory)".to_owned(),
+            attempt: 1,
+            failed_s: 12.0,
+            tail: vec!["loading".to_owned()],
+        });
+        insta::assert_snapshot!(of(&account));
     }
 }

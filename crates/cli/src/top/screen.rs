@@ -99,29 +99,29 @@ fn heading(snapshot: &Snapshot, page: &mut Page) {
         format!("{} of {}, {}", thousands(settled), thousands(snapshot.total), percent(settled, snapshot.total));
     let bar_width = page.columns.saturating_sub(numbers.chars().count() + 3).min(60);
     page.add(Tone::Plain, format!("[{}] {numbers}", bar(settled, snapshot.total, bar_width)));
-    let mut parts = vec![
-        format!("{} of {}", snapshot.running.len(), words::count(snapshot.slots.into(), "slot")),
-        format!("{} done", thousands(snapshot.done)),
-    ];
+    let is_running = snapshot.state == "running";
+    let slots = format!("{} of {}", snapshot.running.len(), words::count(snapshot.slots.into(), "slot"));
+    let mut parts: Vec<String> = is_running.then_some(slots).into_iter().collect();
+    parts.push(format!("{} done", thousands(snapshot.done)));
     for (number, what) in [
         (snapshot.up_to_date, "up to date"),
         (snapshot.failed, "failed"),
         (snapshot.skipped, "skipped"),
-        (snapshot.put_off, "put off"),
+        (snapshot.put_off, "to try again"),
     ] {
         if number > 0 {
             parts.push(format!("{} {what}", thousands(number)));
         }
     }
     page.add(if snapshot.failed > 0 { Tone::Bad } else { Tone::Plain }, parts.join(", "));
+    let now = if is_running { format!("now {}, ", words::rate(snapshot.rate_now)) } else { String::new() };
     let machine = &snapshot.machine;
     let busy = machine.busy.map_or(String::new(), |busy| format!(" {:.0} % busy", busy * 100.0));
     let used = machine.memory_bytes.saturating_sub(machine.available_bytes);
     page.add(
         Tone::Plain,
         format!(
-            "now {}, mean {}; {}{busy}, load {:.1}, memory {} of {}",
-            words::rate(snapshot.rate_now),
+            "{now}mean {}; {}{busy}, load {:.1}, memory {} of {}",
             words::rate(snapshot.rate_mean),
             words::count(machine.cores, "core"),
             machine.averages[0],
@@ -159,25 +159,19 @@ fn kinds(kinds: &[Kind], room: usize, page: &mut Page) {
     sorted.sort_by_key(|kind| (stage(kind), std::cmp::Reverse(if does_not_fit { kind.running } else { 0 })));
     let shown = if does_not_fit { rows - 1 } else { sorted.len() };
     page.add(Tone::Plain, String::new());
-    let name_width = page.columns.saturating_sub(58).clamp(8, 40);
-    page.add(
-        Tone::Title,
-        format!(
-            "{:name_width$} {:>19} {:>5} {:>5} {:>6} {:>6} {:>8}",
-            "KIND", "DONE OF", "", "RUN", "FAIL", "RATE", "EACH"
-        ),
-    );
+    let name_width = page.columns.saturating_sub(62).clamp(8, 40);
+    let line = |name: &str, [done, percent, run, fail, skip, rate, each]: [&str; 7]| {
+        let name = fit(name, name_width);
+        format!("{name} {done:>19} {percent:>5} {run:>5} {fail:>5} {skip:>6} {rate:>6} {each:>8}")
+    };
+    page.add(Tone::Title, line("KIND", ["DONE OF", "", "RUN", "FAIL", "SKIP", "RATE", "EACH"]));
+    let if_any = |number: u64| if number > 0 { thousands(number) } else { String::new() };
     let row = |kind: &Kind| {
+        let done = format!("{}/{}", thousands(kind.settled()), thousands(kind.total));
         let rate = if kind.rate_now > 0.0 { words::rate(kind.rate_now) } else { String::new() };
-        let failed = if kind.failed + kind.skipped > 0 { thousands(kind.failed + kind.skipped) } else { String::new() };
-        format!(
-            "{:name_width$} {:>19} {:>5} {:>5} {failed:>6} {rate:>6} {:>8}",
-            fit(&printable(&kind.kind), name_width),
-            format!("{}/{}", thousands(kind.settled()), thousands(kind.total)),
-            percent(kind.settled(), kind.total),
-            if kind.running > 0 { kind.running.to_string() } else { String::new() },
-            kind.mean_s.map_or(String::new(), seconds),
-        )
+        let (run, fail, skip) = (if_any(kind.running), if_any(kind.failed), if_any(kind.skipped));
+        let (percent, each) = (percent(kind.settled(), kind.total), kind.mean_s.map_or(String::new(), seconds));
+        line(&printable(&kind.kind), [&done, &percent, &run, &fail, &skip, &rate, &each])
     };
     for kind in &sorted[..shown] {
         page.add(if kind.failed > 0 { Tone::Bad } else { Tone::Plain }, row(kind));
