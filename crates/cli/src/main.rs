@@ -35,6 +35,8 @@ Example:
   cd examples/wordcount                        the other commands look for the state where you are
   throng status last count:dawn,1              what happened to one task
   throng logs last table                       what it printed
+  throng explain last table                    why it ran, waited, or did not
+  throng top                                   watch a run, in another terminal
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 

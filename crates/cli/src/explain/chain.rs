@@ -58,11 +58,11 @@ impl Ways {
         Some(TaskId(self.last_parent[task.index()])).filter(|parent| parent.0 != NONE)
     }
 
-    /// From a beginning to a task, each the last one that the next waited for. `ran` ends it at tasks that had to
-    /// be waited for in this run.
-    pub fn chain_to(&self, task: TaskId, ran: impl Fn(TaskId) -> bool) -> Vec<TaskId> {
+    /// From a beginning to a task, each the last one that the next waited for. `was_awaited` says which tasks had to be
+    /// waited for at all.
+    pub fn chain_to(&self, task: TaskId, was_awaited: impl Fn(TaskId) -> bool) -> Vec<TaskId> {
         let mut chain = vec![task];
-        while let Some(parent) = self.last_parent(chain[chain.len() - 1]).filter(|parent| ran(*parent)) {
+        while let Some(parent) = self.last_parent(chain[chain.len() - 1]).filter(|parent| was_awaited(*parent)) {
             chain.push(parent);
         }
         chain.reverse();

@@ -154,8 +154,10 @@ pub struct LastParent {
     pub task: String,
     /// When it was done.
     pub done_s: f64,
-    /// How long it ran, if it did.
+    /// How long its process ran, if it had one.
     pub ran_s: Option<f64>,
+    /// It did not have to run, which was found out then.
+    pub is_up_to_date: bool,
 }
 
 /// One attempt.

@@ -297,6 +297,7 @@ impl Story {
                 task: flow.name(parent),
                 done_s: Time(self.done_ns[parent.index()]).as_secs_f64(),
                 ran_s: attempt.map(|attempt| attempt.ended.since(attempt.started).as_secs_f64()),
+                is_up_to_date: !self.had_start[parent.index()],
             }
         });
         Some(Parents {
@@ -332,7 +333,8 @@ impl Story {
 
     fn last_chain(&self, scene: &Scene<'_>, ways: &Ways) -> Option<LastChain> {
         let last = self.last_done?;
-        let chain = ways.chain_to(last, |task| self.had_start[task.index()]);
+        // What was up to date from the beginning kept nobody waiting.
+        let chain = ways.chain_to(last, |task| self.done_ns[task.index()] > self.first.0);
         Some(LastChain {
             length: chain.len() as u64,
             place: chain.iter().position(|task| *task == scene.task).map(|at| at as u64 + 1),

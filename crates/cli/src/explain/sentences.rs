@@ -199,6 +199,7 @@ fn waiting(account: &Account, text: &mut Text) {
         ran if ran == parents.count => String::new(),
         0 if parents.open == 0 => ", none of which had to run".to_owned(),
         ran if parents.open == 0 => format!(", {} of which had to run", words::thousands(ran)),
+        0 => ", none of which has begun".to_owned(),
         ran => format!(", {} of which have begun", words::thousands(ran)),
     };
     if parents.open > 0 {
@@ -207,14 +208,17 @@ fn waiting(account: &Account, text: &mut Text) {
         return;
     }
     match (parents.waited_s, &parents.last) {
-        (Some(waited), Some(last)) if parents.ran > 0 => {
-            let ran_for = last.ran_s.map_or(String::new(), |ran| format!(" after running for {}", seconds(ran)));
+        (Some(waited), Some(last)) if waited >= NOTABLE_S => {
+            let task = printable(&last.task);
+            let done = match (last.is_up_to_date, last.ran_s) {
+                (true, _) => format!("{task}, found to be up to date {} into the run", seconds(last.done_s)),
+                (_, Some(ran)) => {
+                    format!("{task}, done {} into the run after running for {}", seconds(last.done_s), seconds(ran))
+                }
+                (_, None) => format!("{task}, done {} into the run", seconds(last.done_s)),
+            };
             text.say(format!("It waited {} for {tasks}{ran}.", seconds(waited)));
-            text.say(format!(
-                "The last was {}, done {} into the run{ran_for}.",
-                printable(&last.task),
-                seconds(last.done_s)
-            ));
+            text.say(format!("The last was {done}."));
         }
         _ => text.say(format!("It comes after {tasks}{ran}.")),
     }
@@ -425,7 +429,7 @@ mod tests {
             open: 0,
             open_names: Vec::new(),
             waited_s: Some(3.2),
-            last: Some(LastParent { task: "shrink:7".to_owned(), done_s: 3.4, ran_s: Some(0.8) }),
+            last: Some(LastParent { task: "shrink:7".to_owned(), done_s: 3.4, ran_s: Some(0.8), is_up_to_date: false }),
         });
         let queue = Queue {
             seconds: 1.5,

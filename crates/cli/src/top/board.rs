@@ -64,6 +64,8 @@ pub struct Board {
     pub failures: VecDeque<Failure>,
     /// Ends of the last seconds.
     pub recent: Recent,
+    /// The same with tasks that turned out not to have to run: what an estimate goes by.
+    pub settled: Recent,
     /// Tasks that wait for their next attempt.
     pub put_off: u64,
     /// When the first entry was written, and the first task started.
@@ -95,6 +97,7 @@ impl Board {
             running: BTreeMap::new(),
             failures: VecDeque::new(),
             recent: Recent::default(),
+            settled: Recent::default(),
             put_off: 0,
             first: None,
             first_start: None,
@@ -126,9 +129,13 @@ impl Board {
                 let progress = &mut self.kind(task).progress;
                 progress.total += u64::from(!was_counted);
                 progress.up_to_date += 1;
+                if self.has_begun {
+                    self.settled.add(now);
+                }
             }
             Entry::Skipped(task) if task.index() < self.is_pending.len() => {
                 self.kind(task).progress.skipped += 1;
+                self.settled.add(now);
             }
             Entry::Event(event) => {
                 self.begin();
@@ -180,12 +187,14 @@ impl Board {
             }
             Command::Complete { task, .. } if task.index() < self.is_pending.len() => {
                 self.recent.add(now);
+                self.settled.add(now);
                 let kind = self.kind(task);
                 kind.progress.done += 1;
                 kind.recent.add(now);
             }
             Command::Fail { task, attempt } if task.index() < self.is_pending.len() => {
                 self.recent.add(now);
+                self.settled.add(now);
                 let kind = self.kind(task);
                 kind.progress.failed += 1;
                 kind.recent.add(now);

@@ -137,14 +137,14 @@ impl Snapshot {
         let open = total.saturating_sub(sum(Kind::settled));
         let last_end = if is_running { now } else { board.last };
         let busy_s = last_end.since(since).as_secs_f64();
-        let rate_now = rate(&board.recent);
+        let (rate_now, settled_per_s) = (rate(&board.recent), rate(&board.settled));
         Snapshot {
             run: about.run,
             workflow: about.workflow.clone(),
             state: state.to_owned(),
             is_stopping: is_running && board.is_stopping,
             elapsed_s: about.end.as_ref().map_or(now.as_secs_f64(), |end| end.seconds),
-            left_s: (rate_now > 0.0 && open > 0).then(|| open as f64 / rate_now),
+            left_s: (settled_per_s > 0.0 && open > 0).then(|| open as f64 / settled_per_s),
             rate_now,
             rate_mean: if busy_s > 0.0 { (done + failed) as f64 / busy_s } else { 0.0 },
             total,
