@@ -11,6 +11,8 @@ use crate::words;
 
 /// More kinds than this make a picture that nobody reads.
 pub const KINDS_SHOWN: usize = 200;
+/// More arrows between kinds than this are a black spot.
+const ARROWS_SHOWN: usize = 1000;
 /// Depths are put together until there are no more than this.
 const BANDS_SHOWN: usize = 16;
 /// Kinds named in the box of a depth.
@@ -26,25 +28,33 @@ pub fn of_kinds(flow: &Workflow, wanted: &[bool], standing: Option<&[Standing]>)
     let task_count = sizes.iter().sum();
     let summary =
         format!("{} in {}", words::count_many(task_count, "task"), words::count_many(kinds.len() as u64, "kind"));
-    let mut picture = if kinds.len() > KINDS_SHOWN {
-        of_depths(flow, wanted, kinds.len(), standing)
-    } else {
-        let mut number = vec![NONE; sizes.len()];
-        for (at, kind) in kinds.iter().enumerate() {
-            number[kind.index()] = at as u32;
+    let by_kind = (kinds.len() <= KINDS_SHOWN).then(|| each_kind(flow, wanted, &kinds, standing));
+    let counted = words::thousands(kinds.len() as u64);
+    let mut picture = match by_kind {
+        Some(picture) if picture.arrows.len() <= ARROWS_SHOWN => picture,
+        Some(picture) => {
+            let arrows = words::thousands(picture.arrows.len() as u64);
+            of_depths(flow, wanted, &format!("{counted} kinds have {arrows} arrows between them"), standing)
         }
-        let group = |task: TaskId| if wanted[task.index()] { number[flow.kind(task).index()] } else { NONE };
-        let groups = Groups::new(flow, kinds.len(), group);
-        let name = |at: usize| flow.kind_name(kinds[at]).to_owned();
-        groups.picture(flow, &name, standing)
+        None => of_depths(flow, wanted, &format!("{counted} kinds are too many to show"), standing),
     };
     picture.title = flow.title().to_owned();
     picture.summary = format!("{summary}{}", picture.summary);
     picture
 }
 
-/// A box for every depth, or for every few.
-fn of_depths(flow: &Workflow, wanted: &[bool], kind_count: usize, standing: Option<&[Standing]>) -> Picture {
+fn each_kind(flow: &Workflow, wanted: &[bool], kinds: &[KindId], standing: Option<&[Standing]>) -> Picture {
+    let mut number = vec![NONE; flow.kind_count()];
+    for (at, kind) in kinds.iter().enumerate() {
+        number[kind.index()] = at as u32;
+    }
+    let group = |task: TaskId| if wanted[task.index()] { number[flow.kind(task).index()] } else { NONE };
+    let name = |at: usize| flow.kind_name(kinds[at]).to_owned();
+    Groups::new(flow, kinds.len(), group).picture(flow, &name, standing)
+}
+
+/// A box for every depth, or for every few; and why.
+fn of_depths(flow: &Workflow, wanted: &[bool], why: &str, standing: Option<&[Standing]>) -> Picture {
     let mut depth = vec![0u32; flow.task_count()];
     for task in flow.topological().into_iter().filter(|task| wanted[task.index()]) {
         let below = depth[task.index()] + 1;
@@ -69,10 +79,7 @@ fn of_depths(flow: &Workflow, wanted: &[bool], kind_count: usize, standing: Opti
         }
         shown.details = kinds;
     }
-    picture.notes.push(format!(
-        "{} kinds are too many to show: tasks are put together by the number of steps before them",
-        words::thousands(kind_count as u64)
-    ));
+    picture.notes.push(format!("{why}: tasks are put together by the number of steps before them"));
     picture
 }
 
@@ -232,6 +239,19 @@ mod tests {
         assert_eq!(arrows(text), ["a → b: 1", "b → a: 1"]);
         let flow = Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap();
         assert_eq!(of_kinds(&flow, &[true; 4], None).boxes[0].remark, "↻ 1");
+    }
+
+    #[test]
+    fn too_many_arrows_become_steps_too() {
+        let mut text = "tasks:\n".to_owned();
+        for at in 0..50 {
+            let after: Vec<String> = (0..at).map(|before| format!("t{before}")).collect();
+            text += &format!("  t{at}: {{ kind: k{at}, noop: true, after: [{}] }}\n", after.join(", "));
+        }
+        let flow = Workflow::parse(&text, Format::Yaml, "x", &NoFiles).unwrap();
+        let picture = of_kinds(&flow, &[true; 50], None);
+        assert!(picture.arrows.len() <= 120, "{}", picture.arrows.len());
+        assert!(picture.notes[0].starts_with("50 kinds have 1,225 arrows"), "{:?}", picture.notes);
     }
 
     #[test]

@@ -96,10 +96,7 @@ pub fn of_tasks(flow: &Workflow, wanted: &[bool], standing: Option<&[Standing]>)
         standing: standing.map(|standing| Tally::of(tasks.iter().map(|task| standing[task.index()]))),
         ..Picture::default()
     };
-    for (from, task) in tasks.iter().enumerate() {
-        let children = flow.children(*task).filter(|child| wanted[child.index()]);
-        picture.arrows.extend(children.map(|child| task_arrow(flow, from, *task, box_of[child.index()], child)));
-    }
+    picture.arrows = task_arrows(flow, &tasks, &box_of);
     add_outside(&mut picture, outside::of(flow, &box_of, tasks.len()));
     picture
 }
@@ -154,11 +151,31 @@ fn listed(flow: &Workflow, files: &[ObjectId]) -> String {
     names.join(", ")
 }
 
-fn task_arrow(flow: &Workflow, from: usize, parent: TaskId, to: u32, child: TaskId) -> Arrow {
-    let handed: Vec<ObjectId> = flow.inputs(child).filter(|object| flow.producer(*object) == Some(parent)).collect();
+/// An arrow for every pair of tasks of which one waits for the other. Files are sorted by both once: looking through a
+/// reader's inputs for each of its parents would take the square of their number.
+fn task_arrows(flow: &Workflow, tasks: &[TaskId], box_of: &[u32]) -> Vec<Arrow> {
+    let mut handed: Vec<(TaskId, TaskId, ObjectId)> = Vec::new();
+    for child in tasks {
+        handed.extend(flow.inputs(*child).filter_map(|object| Some((flow.producer(object)?, *child, object))));
+    }
+    handed.sort_by_key(|(parent, child, _)| (*parent, *child));
+    let mut arrows = Vec::new();
+    for parent in tasks {
+        for child in flow.children(*parent).filter(|child| box_of[child.index()] != NONE) {
+            let start = handed.partition_point(|(from, to, _)| (*from, *to) < (*parent, child));
+            let files = handed[start..].iter().take_while(|(from, to, _)| (*from, *to) == (*parent, child));
+            let files: Vec<ObjectId> = files.map(|(_, _, object)| *object).collect();
+            let (from, to) = (box_of[parent.index()] as usize, box_of[child.index()] as usize);
+            arrows.push(task_arrow(flow, from, to, &files));
+        }
+    }
+    arrows
+}
+
+fn task_arrow(flow: &Workflow, from: usize, to: usize, handed: &[ObjectId]) -> Arrow {
     let names: Vec<&str> = handed.iter().map(|object| flow.object_name(*object)).collect();
-    let details = if handed.is_empty() { "comes after it".to_owned() } else { listed(flow, &handed) };
-    Arrow { from, to: to as usize, label: some_files(&names), details: vec![details], is_order_only: handed.is_empty() }
+    let details = if handed.is_empty() { "comes after it".to_owned() } else { listed(flow, handed) };
+    Arrow { from, to, label: some_files(&names), details: vec![details], is_order_only: handed.is_empty() }
 }
 
 /// One file by its name, and how many more there are.
