@@ -9,7 +9,7 @@ use throng_runtime::state::{StateDirectory, StateError, write_durably};
 use throng_runtime::store::{Recorded, journal};
 
 use crate::exit::{Code, Failure};
-use crate::load::load;
+use crate::load::{FlowArguments, load};
 use crate::words;
 
 /// What `throng clean` takes.
@@ -20,23 +20,20 @@ Example:
   throng clean flow.yaml --runs          delete traces, logs and set-aside files of all runs but the last
   throng clean flow.yaml --dry-run       say what would be deleted")]
 pub struct Arguments {
-    /// The workflow
-    flow: PathBuf,
+    #[command(flatten)]
+    source: FlowArguments,
     /// Instead of outputs, delete what is kept of runs other than the last: traces, logs, set-aside files
     #[arg(long)]
     runs: bool,
     /// Say what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Where the state is [default: .throng beside the workflow]
-    #[arg(long, value_name = "DIR")]
-    state: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
-    let loaded = load(&arguments.flow, arguments.state.as_deref())?;
-    let path = arguments.state.clone().unwrap_or_else(|| loaded.directory.join(".throng"));
+    let loaded = load(&arguments.source)?;
+    let path = loaded.state;
     let state = StateDirectory::new(&path);
     if !path.exists() {
         tell!("nothing to delete: there is no {}", path.display());

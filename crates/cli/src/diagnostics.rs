@@ -13,16 +13,48 @@ pub fn render(problems: &Problems, file: &Path, text: &str) -> String {
 }
 
 fn render_with(renderer: &Renderer, problems: &Problems, file: &str, text: &str) -> String {
-    let mut shown: Vec<String> = problems.shown.iter().map(|problem| one(renderer, problem, file, text)).collect();
+    let show = |problem: &Problem| match problem.mark.file.checked_sub(1).map(|number| &problems.files[number as usize])
+    {
+        // Another place in another file could not be shown in the same picture.
+        Some(source) => one(renderer, &nearby(problem, &source.text), &source.name, &source.text),
+        None => one(renderer, &nearby(problem, text), file, text),
+    };
+    let mut shown: Vec<String> = problems.shown.iter().map(show).collect();
     if problems.hidden > 0 {
         shown.push(format!("and {} more of this kind", problems.hidden));
     }
     shown.join("\n\n")
 }
 
+/// Moves a problem to the words it is about, if they stand where it is or soon after.
+fn nearby(problem: &Problem, text: &str) -> Problem {
+    const LOOKED_AT: usize = 100_000;
+    let mut problem = problem.clone();
+    problem.related = problem.related.filter(|related| related.0.file == problem.mark.file);
+    let Some(words) = problem.words.as_ref().filter(|_| problem.mark.line > 0) else { return problem };
+    let line = line_start(text, problem.mark.line);
+    let start = line + byte_of_column(&text[line..], problem.mark.column.max(1) - 1);
+    let mut end = text.len().min(start + LOOKED_AT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if let Some(at) = text[start..end].find(words.as_ref()) {
+        let before = &text[line..start + at];
+        problem.mark.line += before.matches('\n').count() as u32;
+        problem.mark.column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
+        problem.length = words.chars().count() as u32;
+    }
+    problem
+}
+
 fn one(renderer: &Renderer, problem: &Problem, file: &str, text: &str) -> String {
+    if problem.mark.line == 0 {
+        // It is about no place in the file, but about what was asked for.
+        let report = Level::ERROR.primary_title(&problem.message).element(Level::HELP.message(&problem.remedy));
+        return renderer.render(&[report]).to_string();
+    }
     // Only the lines around the problem are handed over: the file may have millions.
-    let related = problem.related.as_ref();
+    let related = problem.related.as_deref();
     let first = related.map_or(problem.mark.line, |(mark, _)| mark.line.min(problem.mark.line)).max(1);
     let last = related.map_or(problem.mark.line, |(mark, _)| mark.line.max(problem.mark.line)).max(1);
     let is_near = last - first < 50;
@@ -99,6 +131,7 @@ mod tests {
             "tasks:\n  a: { run: x, out: same }\n\n  b:\n    run: y\n    out: same\n",
             "tasks:\n  one: { run: x, in: b, out: a }\n  two: { run: x, in: a, out: b }\n",
             "tasks:\n  a: { run: x }\n  a: { run: y }\n",
+            "tasks:\n  a:\n    run: |\n      echo first\n      echo {firts}\n",
         ];
         let shown: Vec<String> = texts
             .iter()

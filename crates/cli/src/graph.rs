@@ -20,16 +20,17 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use throng_core::ids::TaskId;
 use throng_core::stale;
-use throng_core::workflow::Workflow;
+use throng_core::workflow::{Surroundings, Workflow};
 use throng_runtime::state::StateDirectory;
+use throng_runtime::surroundings::Directory;
 
 pub use standing::Standing;
 
 use crate::exit::{Code, Failure};
-use crate::load::load;
+use crate::load::{FlowArguments, load_with};
 use crate::run::find_all;
 use crate::words;
 use picture::Picture;
@@ -43,10 +44,10 @@ Example:
 
 /// What `throng graph` takes.
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, mut_arg("state", as_wish))]
 pub struct Arguments {
-    /// The workflow, a YAML or JSON file
-    flow: PathBuf,
+    #[command(flatten)]
+    source: FlowArguments,
     /// Files or tasks to show, with all they need [default: everything]
     targets: Vec<String>,
     /// How to write it [default: by the ending of --out, else dot]
@@ -58,10 +59,19 @@ pub struct Arguments {
     /// One box for each kind or for each task [default: task for up to 60 tasks, else kind]
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// Show how far the last run has come; its state is in .throng beside the workflow, or in DIR
-    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
-    state: Option<Option<PathBuf>>,
 }
+
+/// The state is asked for by the flag alone; where it is need only be said if it is elsewhere.
+fn as_wish(state: Arg) -> Arg {
+    state
+        .help("Show how far the last run has come; its state is in .throng beside the workflow, or in DIR")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value(BESIDE)
+}
+
+/// Stands for the usual place of the state, which depends on the workflow's.
+const BESIDE: &str = "\0";
 
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,15 +142,18 @@ fn picture(flow: &Workflow, options: &Options, task_limit: usize) -> Picture {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let format = arguments.format()?;
-    let loaded = load(&arguments.flow, arguments.state.as_ref().and_then(Option::as_deref))?;
+    let mut source = arguments.source.clone();
+    let shows_state = source.state.is_some();
+    source.state = source.state.filter(|state| *state != Path::new(BESIDE));
+    let loaded = load_with(&source, |directory| Box::new(Anywhere { directory }))?;
     let flow = loaded.flow;
     let mut options = Options {
         targets: find_all(&flow, &loaded.directory, &arguments.targets)?,
         by: arguments.by,
         ..Options::default()
     };
-    if let Some(state) = &arguments.state {
-        options.standing = Some(last_standing(&flow, state.as_deref(), &loaded.directory)?);
+    if shows_state {
+        options.standing = Some(last_standing(&flow, &loaded.state)?);
     }
     let count = wanted(&flow, &options).1;
     if format == Format::Svg && options.by == Some(By::Task) && count > TASKS_DRAWN {
@@ -162,6 +175,29 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
+/// Surroundings in which every file is there: a picture can be drawn before the data has arrived.
+struct Anywhere {
+    directory: Directory,
+}
+
+impl Surroundings for Anywhere {
+    fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
+        self.directory.glob(pattern)
+    }
+
+    fn exists(&self, _: &str) -> bool {
+        true
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.directory.read(path)
+    }
+
+    fn reserved(&self, path: &str) -> Option<&'static str> {
+        self.directory.reserved(path)
+    }
+}
+
 impl Arguments {
     fn format(&self) -> Result<Format, Failure> {
         let Some(file) = &self.out else { return Ok(self.format.unwrap_or(Format::Dot)) };
@@ -179,9 +215,8 @@ impl Arguments {
     }
 }
 
-fn last_standing(flow: &Workflow, state: Option<&Path>, directory: &Path) -> Result<Vec<Standing>, Failure> {
-    let path = state.map_or_else(|| directory.join(".throng"), Path::to_owned);
-    let found = standing::of_last_run(flow, &StateDirectory::new(&path));
+fn last_standing(flow: &Workflow, path: &Path) -> Result<Vec<Standing>, Failure> {
+    let found = standing::of_last_run(flow, &StateDirectory::new(path));
     let (_, standing) = found.ok_or_else(|| {
         Failure::bad_input(
             format!("no run of `{}` is on record in {}", words::printable(flow.title()), path.display()),

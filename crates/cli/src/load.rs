@@ -1,12 +1,53 @@
-//! Reading a workflow from its file.
+//! Reading a workflow from its file, with parameters as somebody has set them.
 
 use std::path::{Path, PathBuf};
 
-use throng_core::workflow::{Format, Workflow};
-use throng_runtime::surroundings::Directory;
+use clap::Args;
+use throng_core::workflow::{Format, Request, SourceFile, Surroundings, Workflow};
+use throng_runtime::surroundings::{Directory, TextError, read_text};
 
 use crate::diagnostics;
 use crate::exit::Failure;
+
+/// Which workflow is meant, and where its state is.
+#[derive(Args, Clone, Debug)]
+pub struct FlowArguments {
+    /// The workflow, a YAML or JSON file
+    pub flow: PathBuf,
+    /// Give a parameter another value; a list is written as [a, b]. May be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+    /// Take parameters from a YAML or JSON file; --set counts more. May be given several times
+    #[arg(long = "params", value_name = "FILE")]
+    pub param_files: Vec<PathBuf>,
+    /// Where to keep the state [default: .throng beside the workflow]
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+}
+
+impl FlowArguments {
+    /// What has to be typed to mean the same again.
+    pub fn as_typed(&self) -> String {
+        let mut text = crate::words::quoted(&self.flow.display().to_string());
+        for (name, value) in &self.settings {
+            text.push_str(&format!(" --set {}", crate::words::quoted(&format!("{name}={value}"))));
+        }
+        for file in &self.param_files {
+            text.push_str(&format!(" --params {}", crate::words::quoted(&file.display().to_string())));
+        }
+        if let Some(state) = &self.state {
+            text.push_str(&format!(" --state {}", crate::words::quoted(&state.display().to_string())));
+        }
+        text
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
 
 /// A workflow and where it came from.
 pub struct Loaded {
@@ -14,44 +55,108 @@ pub struct Loaded {
     pub flow: Workflow,
     /// The directory that its paths start from.
     pub directory: PathBuf,
+    /// Where its state is.
+    pub state: PathBuf,
+    /// Its text and that of the files it includes, for the record.
+    pub definition: String,
 }
 
-/// Reads and checks a workflow whose state is kept at `state`, or beside it.
-pub fn load(file: &Path, state: Option<&Path>) -> Result<Loaded, Failure> {
-    let bytes = std::fs::read(file).map_err(|error| {
-        let remedy = match error.kind() {
-            std::io::ErrorKind::NotFound => "give the path of a workflow file, such as flow.yaml",
-            std::io::ErrorKind::IsADirectory => "give the path of the workflow file inside it",
-            _ => "make the file readable",
-        };
-        Failure::bad_input(format!("cannot read {}: {error}", file.display()), remedy)
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
-        Failure::bad_input(
-            format!("{}:{line}:{column}: the file is not UTF-8 text", file.display()),
-            "save it as UTF-8",
-        )
-    })?;
-    // Some editors begin a file with this mark of UTF-8.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let format = if is_json { Format::Json } else { Format::Yaml };
+/// Reads and checks a workflow.
+pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
+    load_with(arguments, |directory| Box::new(directory))
+}
+
+/// Reads and checks a workflow in surroundings made of its directory.
+pub fn load_with<'a>(
+    arguments: &FlowArguments,
+    surround: impl FnOnce(Directory) -> Box<dyn Surroundings + 'a>,
+) -> Result<Loaded, Failure> {
+    let file = &arguments.flow;
+    let text = read(file)?;
     let absolute = std::path::absolute(file)
         .map_err(|error| Failure::bad_input(format!("cannot find {}: {error}", file.display()), "check the path"))?;
     let directory = absolute.parent().unwrap_or(Path::new("/")).to_owned();
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let state =
-        state.map_or_else(|| directory.join(".throng"), |state| std::path::absolute(state).unwrap_or(state.to_owned()));
-    let surroundings = Directory::new(&directory)
-        .reserve(&absolute, "the workflow's own file")
+    let state = arguments.state.clone().unwrap_or_else(|| directory.join(".throng"));
+    let directory_around = surroundings(&directory, &state).reserve(&absolute, "the workflow's own file");
+    let surroundings = surround(directory_around);
+    let param_files: Vec<SourceFile> = arguments
+        .param_files
+        .iter()
+        .map(|file| Ok(SourceFile { name: file.display().to_string(), text: read(file)? }))
+        .collect::<Result<_, Failure>>()?;
+    let request = Request {
+        text: &text,
+        format: Format::of(&file.display().to_string()),
+        default_name: &name,
+        settings: &arguments.settings,
+        param_files: &param_files,
+    };
+    let (flow, included) = parse(&request, file, surroundings.as_ref())?;
+    let definition = define(file, &text, &included, &arguments.settings);
+    Ok(Loaded { flow, directory, state, definition })
+}
+
+/// What a workflow in a directory may ask for.
+pub fn surroundings(directory: &Path, state: &Path) -> Directory {
+    let state = std::path::absolute(state).unwrap_or(state.to_owned());
+    Directory::new(directory)
         .reserve(&directory.join(".throng"), "where Throng keeps its state")
-        .reserve(&state, "where Throng keeps its state");
-    match Workflow::parse(text, format, &name, &surroundings) {
-        Ok(flow) => Ok(Loaded { flow, directory }),
-        Err(problems) => Err(Failure::rendered(diagnostics::render(&problems, file, text))),
+        .reserve(&state, "where Throng keeps its state")
+}
+
+/// Parses a workflow, or shows what is wrong with it.
+pub fn parse(
+    request: &Request<'_>,
+    file: &Path,
+    surroundings: &dyn Surroundings,
+) -> Result<(Workflow, Vec<SourceFile>), Failure> {
+    Workflow::read(request, surroundings)
+        .map_err(|problems| Failure::rendered(diagnostics::render(&problems, file, request.text)))
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    read_text(file).map_err(|error| {
+        let remedy = match &error {
+            TextError::Io(error) => match error.kind() {
+                std::io::ErrorKind::NotFound => "give the path of a workflow file, such as flow.yaml",
+                std::io::ErrorKind::IsADirectory => "give the path of the workflow file inside it",
+                _ => "make the file readable",
+            },
+            TextError::TooLarge => "give a workflow file; with `foreach`, a few lines describe millions of tasks",
+            TextError::NotText { .. } => "save it as UTF-8",
+        };
+        let message = match &error {
+            TextError::NotText { line, column } => {
+                format!("{}:{line}:{column}: the file is not UTF-8 text", file.display())
+            }
+            other => format!("cannot read {}: {other}", file.display()),
+        };
+        Failure::bad_input(message, remedy)
+    })
+}
+
+/// Longer texts than this are a program's, and nobody would read them again.
+const DEFINITION_LIMIT: usize = 1_000_000;
+
+/// The text as it is kept with a run.
+fn define(file: &Path, text: &str, included: &[SourceFile], settings: &[(String, String)]) -> String {
+    let mut whole = String::new();
+    let mut add = |text: &str| {
+        let room = DEFINITION_LIMIT.saturating_sub(whole.len());
+        let end = (0..=text.len().min(room)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        whole.push_str(&text[..end]);
+    };
+    add(text);
+    for file in included {
+        add(&format!("\n# ---- {}\n", file.name));
+        add(&file.text);
     }
+    for (name, value) in settings {
+        add(&format!("\n# --set {name}={value}"));
+    }
+    if whole.len() >= DEFINITION_LIMIT - 4 {
+        whole.push_str(&format!("\n# … and so on: see {}", file.display()));
+    }
+    whole
 }

@@ -3,23 +3,27 @@
 #[macro_use]
 mod say;
 
+mod check;
 mod clean;
+mod completions;
 mod diagnostics;
 mod exit;
 mod explain;
 mod graph;
 mod load;
 mod logs;
+mod map;
 mod progress_view;
 mod run;
 mod runs;
+mod schema;
 mod status;
 mod top;
 mod words;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Runs graphs of many short tasks joined by files, and loses nothing.
 #[derive(Parser)]
@@ -44,6 +48,10 @@ Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 in
 enum Command {
     /// Run a workflow here and now; resumes by itself
     Run(run::Arguments),
+    /// Run one command for many things, without a file; resumes by itself
+    Map(map::Arguments),
+    /// Show a workflow's numbers, and what about it looks like a slip of the pen
+    Check(check::Arguments),
     /// Show how a run, or one of its tasks, went
     Status(status::Arguments),
     /// List the runs of a directory
@@ -58,12 +66,19 @@ enum Command {
     Graph(graph::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
+    /// Print the JSON Schema of the workflow file, for editors
+    Schema(schema::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+    /// Write the manual pages
+    Man(completions::ManArguments),
 }
 
 fn main() -> ExitCode {
     exit::on_panic();
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Map(arguments) => map::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
@@ -71,6 +86,10 @@ fn main() -> ExitCode {
         Command::Top(arguments) => top::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, &mut Cli::command()),
+        Command::Man(arguments) => completions::man(&arguments, Cli::command()),
     };
     match result {
         Ok(code) => code.into(),

@@ -42,6 +42,15 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
+/// Text as a shell takes it for one word, for commands that are shown to be typed.
+pub fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./,:+@%=".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// `1 task`, `2 tasks`.
 pub fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })

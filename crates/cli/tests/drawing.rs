@@ -39,6 +39,13 @@ fn tasks_or_kinds_as_asked_and_only_what_is_asked_for() {
 }
 
 #[test]
+fn data_that_has_not_arrived_is_drawn_all_the_same() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: 'true', in: not/here.csv } }");
+    let dot = sandbox.throng(&["graph", "flow.yaml"]).expect_code(0).stdout;
+    assert!(dot.contains("not/here.csv"), "{dot}");
+}
+
+#[test]
 fn too_many_boxes_are_refused_with_a_way_out() {
     let sandbox = Sandbox::with_flow("tasks: { t: { foreach: { i: 1..5000 }, noop: true } }");
     let said = sandbox.throng(&["graph", "flow.yaml", "--by", "task", "--format", "svg"]).expect_code(2).stderr;

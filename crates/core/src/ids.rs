@@ -46,6 +46,10 @@ id! {
     ClassId
 }
 id! {
+    /// One of the ways in which the tasks of a class can run.
+    DemandId
+}
+id! {
     /// One of the places in which a node runs a task at a time.
     SlotId
 }

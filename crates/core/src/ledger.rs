@@ -92,14 +92,8 @@ impl Ledger {
 
     /// What a node has to know of a ready task that reads this much.
     pub fn ready_task(&self, flow: &Workflow, task: TaskId, input_bytes: u64) -> ReadyTask {
-        let record = self.record(task);
-        ReadyTask {
-            task,
-            class: flow.class(task),
-            priority: flow.priority(task),
-            attempt: record.attempt + 1,
-            input_bytes,
-        }
+        let attempt = self.record(task).attempt + 1;
+        ReadyTask { task, class: flow.class(task, attempt), priority: flow.priority(task), attempt, input_bytes }
     }
 
     /// How many tasks are in which state.

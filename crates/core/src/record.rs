@@ -34,6 +34,13 @@ pub enum State {
     Outside,
 }
 
+impl State {
+    /// Whether nothing more will happen to the task in this run.
+    pub fn is_settled(self) -> bool {
+        !matches!(self, State::Waiting | State::Ready | State::Running)
+    }
+}
+
 /// Something that happened to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {

@@ -103,6 +103,11 @@ impl Known {
 }
 
 impl Known {
+    /// Whether its task ended well without making it.
+    pub fn was_left_out(&self) -> bool {
+        self.made.is_some_and(|made| !made.stamp.is_present())
+    }
+
     /// What readers may rely on before anything has run: of a file that was deleted because nobody needs it, what
     /// it was still tells whether its readers are up to date.
     pub fn current(&self) -> Made {
@@ -291,7 +296,7 @@ fn judge_one(
     for object in flow.outputs(task) {
         let known = known(object);
         if !known.found.is_present() {
-            if !has_reader[object.index()] {
+            if !has_reader[object.index()] && !flow.is_optional(object) {
                 reason = reason.or(Some(Reason::OutputMissing));
             }
         } else if !known.is_as_made() {
@@ -303,7 +308,7 @@ fn judge_one(
         && parents_stand
         && memory == Memory::None
         && flow.outputs(task).len() > 0
-        && flow.outputs(task).all(|object| known(object).found.is_present());
+        && flow.outputs(task).all(|object| flow.is_optional(object) || known(object).found.is_present());
     match (reason, memory) {
         (None, Memory::Same(seen)) if parents_stand => {
             if seen.same_as(inputs_now(flow, task, known)) {
@@ -333,7 +338,8 @@ fn spread(flow: &Workflow, verdicts: &mut [Verdict], wanted: &[bool], known: &im
     while let Some(task) = unsettled.pop() {
         for object in flow.inputs(task) {
             let Some(parent) = flow.producer(object) else { continue };
-            if known(object).found.is_present() {
+            let known = known(object);
+            if known.found.is_present() || known.was_left_out() && flow.is_optional(object) {
                 continue;
             }
             let verdict = &mut verdicts[parent.index()];

@@ -138,7 +138,10 @@ impl Writer {
                 self.number(slot.0.into());
                 match end {
                     End::Done => 2,
-                    End::Failed => 3,
+                    End::Failed { code } => {
+                        self.bytes.push(code);
+                        20
+                    }
                     End::Killed => 4,
                 }
             }
@@ -333,7 +336,8 @@ impl<'a> Reader<'a> {
                 input_bytes: self.number()?,
             })),
             2 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Done }),
-            3 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Failed }),
+            // Before retries could depend on it, the code was not written.
+            3 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Failed { code: 0 } }),
             4 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Killed }),
             5 => Entry::Event(Event::Stop),
             6 => Entry::Event(Event::Wake),
@@ -354,6 +358,10 @@ impl<'a> Reader<'a> {
             15 => Entry::Pending(self.task()?, self.reason()?),
             16 => Entry::UpToDate(self.task()?),
             17 => Entry::Skipped(self.task()?),
+            20 => {
+                let slot = self.slot()?;
+                Entry::Event(Event::Finished { slot, end: End::Failed { code: self.byte()? } })
+            }
             _ => return Err(Stop::Damaged),
         };
         Ok((now, entry))

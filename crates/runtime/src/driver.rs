@@ -9,15 +9,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thiserror::Error;
-use throng_core::ids::ObjectId;
+use throng_core::ids::{ObjectId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{Event, Node};
 use throng_core::stale::{Made, Memory, Reason, Verdict, inputs_seen};
+use throng_core::temp::Temps;
 use throng_core::time::Time;
 use throng_core::trace::{self, Entry};
 use throng_core::workflow::Workflow;
 
 use crate::clock::Clock;
+use crate::containers;
 use crate::files::Workplace;
 use crate::host;
 use crate::log::PackedLog;
@@ -63,6 +65,10 @@ pub struct Parts {
     pub node: Node,
     /// Its records.
     pub ledger: Ledger,
+    /// What is to be deleted when its last reader is done.
+    pub temps: Temps,
+    /// What can be deleted at once.
+    pub unneeded: Vec<ObjectId>,
     /// What is to become of each task; empty if all run for the first time.
     pub verdicts: Vec<Verdict>,
     /// What earlier runs did.
@@ -106,6 +112,27 @@ impl Engine {
         std::mem::take(&mut self.shared.lock().notices)
     }
 
+    /// Asks to be told what tasks print, from now on.
+    pub fn collect_outputs(&self) {
+        self.shared.lock().outputs.get_or_insert_default();
+    }
+
+    /// What tasks have printed that nobody has been told of yet, as places in the log.
+    pub fn take_outputs(&self) -> Vec<(TaskId, (u64, u64))> {
+        self.shared.lock().outputs.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Copies what a task has printed.
+    pub fn copy_output(&self, (start, length): (u64, u64), out: &mut dyn Write) -> std::io::Result<()> {
+        self.shared.log.copy(start, length, out)
+    }
+
+    /// Whether nothing more will happen to a task; false for tasks that do not exist.
+    pub fn is_settled(&self, task: TaskId) -> bool {
+        let is_there = task.index() < self.shared.flow.task_count();
+        is_there && self.shared.lock().ledger.record(task).state.is_settled()
+    }
+
     /// How many files were in the way of outputs and have been moved to where nothing is deleted.
     pub fn kept_files(&self) -> u64 {
         self.shared.workplace.kept_files()
@@ -147,6 +174,8 @@ impl Driver {
         let kinds = kinds(&parts.flow, &parts.verdicts);
         let (first_entries, first_records) = note_verdicts(&parts);
         let mut core = Core::new(parts.node, parts.ledger, slots, kinds);
+        core.temps = parts.temps;
+        core.unneeded = parts.unneeded;
         core.trace = first_entries;
         core.journal = first_records;
         let shared = Arc::new(Shared {
@@ -162,6 +191,7 @@ impl Driver {
             scratch_directory,
             table,
             environment: BaseEnvironment::new(&parts.mark),
+            container_prefix: containers::prefix(&parts.mark),
             null,
             tasks_files_limit,
             orphans: Orphans::adopt(),
@@ -251,7 +281,10 @@ impl Driver {
                 return;
             }
             let now = shared.clock.now();
-            let is_dirty = !core.journal.is_empty() || core.trace.pending() > 0 || self.has_unwritten();
+            let is_dirty = !core.unneeded.is_empty()
+                || !core.journal.is_empty()
+                || core.trace.pending() > 0
+                || self.has_unwritten();
             let write_at = written_at + WRITE_INTERVAL;
             if is_dirty && now >= write_at {
                 drop(core);
@@ -299,11 +332,12 @@ impl Driver {
     /// Writes out what has happened: the trace first, so that what the journal calls done can be explained. If only the
     /// trace cannot be written, the journal still is: what is done matters more than why.
     fn write(&mut self, syncing: &Syncing) {
-        {
+        let unneeded = {
             let mut core = self.shared.lock();
             core.trace.take(&mut self.unwritten_trace);
             self.unwritten_frames.append(&mut core.journal.take());
-        }
+            std::mem::take(&mut core.unneeded)
+        };
         self.shared.own_peak_bytes.store(host::own_peak_bytes(), Ordering::Relaxed);
         // What could not be written stays and is tried again, so a full disk that is cleared in time costs nothing.
         while !self.unwritten_trace.is_empty() {
@@ -316,15 +350,24 @@ impl Driver {
                 }
             }
         }
-        if self.unwritten_frames.is_empty() {
-            return;
-        }
-        match self.journal.write(&self.unwritten_frames) {
-            Ok(()) => {
-                self.unwritten_frames.clear();
-                syncing.ask();
+        if !self.unwritten_frames.is_empty() {
+            match self.journal.write(&self.unwritten_frames) {
+                Ok(()) => {
+                    self.unwritten_frames.clear();
+                    syncing.ask();
+                }
+                Err(error) => return self.shared.give_up(error.to_string()),
             }
-            Err(error) => self.shared.give_up(error.to_string()),
+        }
+        self.delete(&unneeded);
+    }
+
+    /// Deletes temporary files, now that it is on record that their readers are done.
+    fn delete(&self, unneeded: &[ObjectId]) {
+        for object in unneeded {
+            let name = self.shared.flow.object_name(*object);
+            // One that cannot be deleted is no worse than one that was not marked.
+            let _ = self.shared.workplace.remove_temp(name, self.shared.objects.get(*object).stamp);
         }
     }
 }

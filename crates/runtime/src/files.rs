@@ -1,12 +1,13 @@
 //! The files of a workflow: looking at them, making room for them, setting them aside.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -15,6 +16,9 @@ use throng_core::workflow::path as flow_path;
 use xxhash_rust::xxh3::Xxh3;
 
 mod tree;
+
+/// How long what was seen of a directory counts: long enough that short tasks do not walk through it each.
+const TREE_AGE: Duration = Duration::from_secs(1);
 
 /// The directory in which tasks run, and the one where unfinished outputs go.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub struct Workplace {
     /// Where files go that were in the way and are not Throng's.
     kept: PathBuf,
     kept_files: AtomicU64,
+    /// What was seen of directories from outside, and when: a million tasks may use the same one.
+    trees: Mutex<HashMap<String, (Instant, Stamp)>>,
     /// Directories known to exist, so that a million outputs in one do not ask a million times.
     made_directories: Mutex<HashSet<String>>,
 }
@@ -41,6 +47,7 @@ impl Workplace {
             aside,
             kept,
             kept_files: AtomicU64::new(0),
+            trees: Mutex::default(),
             made_directories: Mutex::default(),
         })
     }
@@ -58,6 +65,37 @@ impl Workplace {
             Ok(stat) => Ok(stamp(&stat)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(Stamp::ABSENT),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What lies at a path that no task makes. A directory is walked through at most once in a while.
+    pub fn stamp_of_source(&self, path: &str) -> io::Result<Stamp> {
+        if !rustix::fs::statat(&self.directory, path, AtFlags::empty()).is_ok_and(|stat| is_directory(&stat)) {
+            return self.stamp(path);
+        }
+        let known = self.trees.lock().expect("no thread panics here").get(path).copied();
+        if let Some((_, stamp)) = known.filter(|(seen, _)| seen.elapsed() < TREE_AGE) {
+            return Ok(stamp);
+        }
+        let stamp = self.stamp(path)?;
+        self.trees.lock().expect("no thread panics here").insert(path.to_owned(), (Instant::now(), stamp));
+        Ok(stamp)
+    }
+
+    /// Where a path leads that starts from this directory.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.path.join(path)
+    }
+
+    /// Opens a directory to run in, and makes it if it is not there.
+    pub fn open_directory(&self, path: &str) -> io::Result<OwnedFd> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH;
+        match rustix::fs::openat(&self.directory, path, flags, Mode::empty()) {
+            Err(Errno::NOENT) => {
+                std::fs::create_dir_all(self.path.join(path))?;
+                Ok(rustix::fs::openat(&self.directory, path, flags, Mode::empty())?)
+            }
+            other => Ok(other?),
         }
     }
 
@@ -97,6 +135,17 @@ impl Workplace {
             Err(Errno::NOENT) => Ok(()),
             other => Ok(other?),
         }
+    }
+
+    /// Deletes a temporary file or directory that Throng made, if it is still what it was.
+    pub fn remove_temp(&self, path: &str, made: Stamp) -> io::Result<()> {
+        if self.stamp(path)? != made || !made.is_present() {
+            return Ok(());
+        }
+        if self.is_directory(path) {
+            return std::fs::remove_dir_all(self.path.join(path));
+        }
+        self.remove(path)
     }
 
     /// Moves what an attempt that did not succeed has made out of the way.

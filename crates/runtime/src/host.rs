@@ -1,11 +1,25 @@
 //! What this machine has to give.
 
-use throng_core::workflow::Resources;
+use throng_core::workflow::{Pool, Resources};
 
 /// Cores that this process may use, and memory that is there, as the container or cgroup allows.
 pub fn resources() -> Resources {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     Resources { cpus_milli: cores * 1000, memory_bytes: memory_bytes() }
+}
+
+/// The GPUs that tasks may use, by the ids that `CUDA_VISIBLE_DEVICES` knows them by.
+pub fn gpus() -> Option<Pool> {
+    let ids: Vec<String> = match std::env::var("CUDA_VISIBLE_DEVICES") {
+        Ok(ids) => {
+            ids.split(',').map(str::trim).filter(|id| !id.is_empty() && *id != "-1").map(str::to_owned).collect()
+        }
+        Err(_) => {
+            let found = std::fs::read_dir("/proc/driver/nvidia/gpus").map_or(0, |entries| entries.flatten().count());
+            (0..found).map(|number| number.to_string()).collect()
+        }
+    };
+    (!ids.is_empty()).then(|| Pool::with_ids("gpus", ids))
 }
 
 fn memory_bytes() -> u64 {

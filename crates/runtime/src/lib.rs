@@ -10,6 +10,7 @@
 //! Nothing here chooses: events go into the node, commands come out and are carried out.
 
 pub mod clock;
+mod containers;
 pub mod driver;
 pub mod files;
 pub mod following;

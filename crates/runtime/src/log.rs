@@ -41,6 +41,11 @@ impl PackedLog {
         Ok((start, copied))
     }
 
+    /// Copies a piece of the log to a writer.
+    pub fn copy(&self, start: u64, length: u64, out: &mut dyn io::Write) -> io::Result<()> {
+        copy_from(&self.file, start, length, out)
+    }
+
     /// The last lines of a piece of the log.
     pub fn tail(&self, (start, length): (u64, u64), lines: usize) -> io::Result<String> {
         tail(&self.file, start, length, lines)
@@ -62,7 +67,10 @@ fn tail(file: &File, start: u64, length: u64, lines: usize) -> io::Result<String
 
 /// Copies a piece of a log to a writer.
 pub fn copy(path: &Path, start: u64, length: u64, out: &mut dyn io::Write) -> io::Result<()> {
-    let file = File::open(path)?;
+    copy_from(&File::open(path)?, start, length, out)
+}
+
+fn copy_from(file: &File, start: u64, length: u64, out: &mut dyn io::Write) -> io::Result<()> {
     let mut buffer = vec![0; length.min(1 << 20) as usize];
     let mut copied = 0;
     while copied < length {

@@ -18,10 +18,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use throng_core::ids::{SlotId, TaskId};
+use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{Command, End, Event, KillReason, Node};
 use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
+use throng_core::temp::Temps;
 use throng_core::time::Time;
 use throng_core::trace::{self, Entry};
 use throng_core::workflow::{Action, Workflow};
@@ -59,6 +60,8 @@ pub struct Shared {
     pub(crate) scratch_directory: PathBuf,
     pub(crate) table: SlotTable,
     pub(crate) environment: BaseEnvironment,
+    /// How the names of containers begin.
+    pub(crate) container_prefix: String,
     /// What tasks read: nothing.
     pub(crate) null: File,
     pub(crate) orphans: Orphans,
@@ -80,6 +83,8 @@ pub(crate) struct Slot {
     mailbox: Mutex<Mailbox>,
     filled: Condvar,
     target: Target,
+    /// What its attempt has been granted, as variables of the environment.
+    holdings: Mutex<Vec<(String, String)>>,
 }
 
 #[derive(Default)]
@@ -112,6 +117,11 @@ pub(crate) struct Core {
     pub(crate) trace: trace::Writer,
     kinds: Vec<KindProgress>,
     pub(crate) notices: Vec<Notice>,
+    /// What tasks printed, where that is in the log, and that somebody wants to know.
+    pub(crate) outputs: Option<Vec<(TaskId, (u64, u64))>>,
+    pub(crate) temps: Temps,
+    /// Temporary objects that can be deleted.
+    pub(crate) unneeded: Vec<ObjectId>,
     /// How often the node has been told to stop.
     pub(crate) stops_told: u32,
     /// When the main thread will look by itself.
@@ -141,6 +151,9 @@ impl Core {
             trace: trace::Writer::new(),
             kinds,
             notices: Vec::new(),
+            outputs: None,
+            temps: Temps::default(),
+            unneeded: Vec::new(),
             stops_told: 0,
             main_wakes_at: Time::START,
             first_start: None,
@@ -170,6 +183,11 @@ impl Shared {
 
     pub(crate) fn target(&self, slot: SlotId) -> &Target {
         &self.slots[slot.index()].target
+    }
+
+    /// What the attempt in a slot has been granted, as variables of the environment.
+    pub(crate) fn holdings(&self, slot: SlotId) -> Vec<(String, String)> {
+        self.slots[slot.index()].holdings.lock().expect("no thread panics while it holds this").clone()
     }
 
     /// Stops the run because its state cannot be kept.
@@ -213,7 +231,8 @@ impl Shared {
                 let Command::Start { task, attempt, slot } = command else {
                     unreachable!("deciding only starts tasks")
                 };
-                let job = Job { task, attempt };
+                let conditions = core.node.conditions(slot).expect("it has just been started");
+                let job = Job { task, attempt, demand: conditions.demand };
                 if self.start(core, now, job, slot) {
                     if own_slot == Some(slot) {
                         own_job = Some(job);
@@ -258,6 +277,11 @@ impl Shared {
         for at in 0..core.commands.len() {
             let command = core.commands[at];
             core.trace.write(now, &Entry::Command(command));
+            if let (Command::Complete { task, .. } | Command::Fail { task, .. }, Some(outputs)) =
+                (command, &mut core.outputs)
+            {
+                outputs.extend(result.as_ref().map(|result| (task, result.attempt.log)));
+            }
             match command {
                 Command::Complete { task, attempt } => self.complete(core, now, task, attempt, result.as_ref()),
                 Command::Fail { task, attempt } => self.fail(core, now, task, attempt, result.as_ref()),
@@ -276,7 +300,7 @@ impl Shared {
 
     /// Begins an attempt; returns whether a slot's thread has to make it.
     fn start(&self, core: &mut Core, now: Time, job: Job, slot: SlotId) -> bool {
-        let Job { task, attempt } = job;
+        let Job { task, attempt, .. } = job;
         core.ledger.start(task, attempt).expect("a node starts only what is ready");
         core.kinds[self.flow.kind(task).index()].running += 1;
         core.running[slot.index()] = Some(job);
@@ -285,15 +309,19 @@ impl Shared {
         let has_files = self.flow.inputs(task).len() > 0 || self.flow.outputs(task).len() > 0;
         if !self.flow.is_builtin(task) || has_files {
             self.target(slot).reset();
+            let holdings = core.node.holdings(slot);
+            let told = holdings.iter().filter_map(|(name, ids, amount)| slot::holding(name, ids, *amount));
+            let own = &self.slots[slot.index()].holdings;
+            *own.lock().expect("no thread panics while it holds this") = told.collect();
             return true;
         }
-        match self.flow.action(task) {
+        match self.flow.action(task, job.conditions()) {
             Action::Noop => core.events.push_back(Event::Finished { slot, end: End::Done }),
             Action::Sleep(length) => {
                 core.sleepers.insert((now + length, slot));
                 core.sleeping[slot.index()] = Some(now + length);
             }
-            Action::Program(_) | Action::Shell(_) => unreachable!("not built in"),
+            Action::Program(_) | Action::Shell { .. } => unreachable!("not built in"),
         }
         false
     }
@@ -354,6 +382,7 @@ impl Shared {
         let outputs: Vec<(PathKey, Made)> = with_paths(&self.flow, task, made.iter().copied());
         core.journal.add(task.0, self.flow.name_key(task), self.flow.definition_hash(task), inputs, &outputs);
         core.ledger.complete(&self.flow, task, attempt, &mut core.ready).expect("it was running");
+        core.temps.reader_done(&self.flow, task, &mut core.unneeded);
         core.kinds[self.flow.kind(task).index()].done += 1;
         self.make_ready(core, now);
     }
@@ -382,6 +411,7 @@ impl Shared {
                 core.trace.write(now, &Entry::UpToDate(task));
                 let found = core.ledger.found_up_to_date(&self.flow, task, &mut core.ready);
                 found.expect("it has just become ready");
+                core.temps.reader_done(&self.flow, task, &mut core.unneeded);
                 core.kinds[self.flow.kind(task).index()].up_to_date += 1;
             } else {
                 let sizes = self.flow.inputs(task).map(|object| self.objects.get(object).stamp.size);

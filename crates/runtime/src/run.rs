@@ -6,21 +6,26 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 use throng_core::fingerprint::Stamp;
-use throng_core::ids::{ObjectId, TaskId};
+use throng_core::ids::{DemandId, ObjectId, TaskId};
 use throng_core::ledger::{Ledger, Standing};
 use throng_core::node::{Limits, Node, Policies};
-use throng_core::pack::{Capacity, Pack};
+use throng_core::pack::Capacity;
 use throng_core::policy::{BadPolicy, Policy};
+use throng_core::pools::Pools;
 use throng_core::stale::{self, InputsSeen, Known, Reason, Verdict, Wish};
-use throng_core::workflow::{Resources, Workflow};
+use throng_core::temp::Temps;
+use throng_core::workflow::{CONTAINER_RUNNERS, Demand, Pool, Resources, Workflow};
 use throng_core::{order, pack, place};
 
 use crate::clock::Clock;
+use crate::containers;
 use crate::driver::{Driver, Engine, EngineError, Parts};
 use crate::files::Workplace;
 use crate::objects::Objects;
 use crate::process::leftover;
-use crate::state::{About, Lock, NodeSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error};
+use crate::state::{
+    About, Lock, NodeSetup, PoolSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole,
+};
 use crate::store::journal::{self, Pending, UNFINISHED};
 use crate::store::{Journal, JournalError, Recorded};
 
@@ -53,6 +58,10 @@ pub struct Options {
     pub width: u32,
     /// Cores and memory to give.
     pub resources: Resources,
+    /// What else there is to give, by name.
+    pub pools: Vec<Pool>,
+    /// The text of the workflow, for the record.
+    pub definition: String,
     /// How long a task that is asked to end may take.
     pub grace: Duration,
     /// Start nothing more after a failure.
@@ -88,6 +97,14 @@ pub enum RunError {
         asks: String,
         /// What there is.
         has: String,
+    },
+    /// A task whose container nobody can run.
+    #[error("task `{task}` runs in a container, and none of {} is there", wanted.join(", "))]
+    NoContainers {
+        /// The task.
+        task: String,
+        /// Programs that would do.
+        wanted: Vec<String>,
     },
     /// A process of an earlier engine that does not end.
     #[error("process group {0}, left over from a run that was killed, does not end")]
@@ -132,6 +149,7 @@ impl Outlook {
         };
         let outlook = Outlook { flow, options, recorded, verdicts, known };
         outlook.check_fit()?;
+        outlook.check_containers()?;
         Ok(outlook)
     }
 
@@ -152,24 +170,49 @@ impl Outlook {
 
     fn check_fit(&self) -> Result<(), RunError> {
         let options = &self.options;
-        let pack: Box<dyn Pack> = pack::by_name(&options.pack, self.capacity(), &self.flow)?;
-        let fits: Vec<bool> = (0..self.flow.classes().len() as u32)
-            .map(|class| pack.could_ever_admit(throng_core::ids::ClassId(class)))
+        let pack = pack::by_name(&options.pack, self.capacity(), &self.flow)?;
+        let pools = Pools::new(options.pools.clone(), &self.flow);
+        let can_run = |demand: DemandId| pack.could_ever_admit(demand) && pools.could_ever_meet(demand);
+        let fits: Vec<bool> = (0..self.flow.class_count())
+            .map(|class| self.flow.alternatives(throng_core::ids::ClassId::at(class)).any(can_run))
             .collect();
         if fits.iter().all(|fits| *fits) {
             return Ok(());
         }
-        let misfit = self.flow.tasks().find(|task| {
-            matches!(self.verdict(*task), Verdict::Run(_) | Verdict::Maybe) && !fits[self.flow.class(*task).index()]
-        });
-        match misfit {
-            None => Ok(()),
-            Some(task) => Err(RunError::NeverFits {
-                task: self.flow.name(task),
-                asks: in_words(self.flow.classes()[self.flow.class(task).index()]),
-                has: in_words(options.resources),
-            }),
+        let misfit = self.flow.tasks().find(|task| self.may_run(*task) && !fits[self.flow.class(*task, 1).index()]);
+        let Some(task) = misfit else { return Ok(()) };
+        let alternatives = self.flow.alternatives(self.flow.class(task, 1)).map(|demand| self.flow.demand(demand));
+        let Resources { cpus_milli, memory_bytes } = options.resources;
+        let named = options.pools.iter().map(|pool| (pool.name.as_str(), pool.amount_milli)).collect();
+        Err(RunError::NeverFits {
+            task: self.flow.name(task),
+            asks: alternatives.map(|demand| in_words(&demand)).collect::<Vec<_>>().join(", or "),
+            has: in_words(&Demand { cpus_milli, memory_bytes, named }),
+        })
+    }
+
+    fn may_run(&self, task: TaskId) -> bool {
+        matches!(self.verdict(task), Verdict::Run(_) | Verdict::Maybe)
+    }
+
+    /// Nothing starts if a task that may run could not, because nobody can run its container.
+    fn check_containers(&self) -> Result<(), RunError> {
+        if !self.flow.has_containers() {
+            return Ok(());
         }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = |runner: &str| std::env::split_paths(&path).any(|directory| directory.join(runner).is_file());
+        let any_is_there = CONTAINER_RUNNERS.iter().any(|runner| is_there(runner));
+        for task in self.flow.tasks().filter(|task| self.may_run(*task)) {
+            let Some(container) = self.flow.container(task) else { continue };
+            let wanted = match container.with {
+                Some(with) if !is_there(&with) => vec![with],
+                None if !any_is_there => CONTAINER_RUNNERS.map(str::to_owned).to_vec(),
+                _ => continue,
+            };
+            return Err(RunError::NoContainers { task: self.flow.name(task), wanted });
+        }
+        Ok(())
     }
 
     /// Takes the lock, ends what an earlier engine left running, looks around, and sets everything up.
@@ -209,6 +252,7 @@ impl Outlook {
             end: None,
         };
         directory.write_about(&about)?;
+        write_whole(&directory.definition(), self.options.definition.as_bytes())?;
         let node = make_node(&self.flow, &setup)?;
         let damaged_bytes = self.damaged_bytes();
         let Outlook { flow, options, recorded, verdicts, known } = self;
@@ -226,10 +270,14 @@ impl Outlook {
             Some(Verdict::Maybe | Verdict::Run(_)) | None => Standing::Pending,
         };
         let ledger = Ledger::new(&flow, standing);
+        let verdict = |task: TaskId| verdicts.get(task.index()).copied().unwrap_or(Verdict::Run(Reason::NeverDone));
+        let (temps, unneeded) = Temps::new(&flow, verdict, &options.wish.targets);
         let driver = Driver::new(Parts {
             flow,
             node,
             ledger,
+            temps,
+            unneeded,
             verdicts,
             recorded,
             objects,
@@ -288,8 +336,13 @@ impl Outlook {
             memory_bytes: options.resources.memory_bytes,
             grace_ms: options.grace.as_millis() as u64,
             fail_fast: options.fail_fast,
+            pools: options.pools.iter().map(pool_setup).collect(),
         }
     }
+}
+
+fn pool_setup(pool: &Pool) -> PoolSetup {
+    PoolSetup { name: pool.name.clone(), ids: pool.ids.clone(), amount_milli: pool.amount_milli }
 }
 
 /// Makes the node that a setup describes.
@@ -305,7 +358,9 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     };
     let grace = Duration::from_millis(setup.grace_ms);
     let limits = Limits { slots: setup.width, grace, fail_fast: setup.fail_fast };
-    Ok(Node::new(flow.clone(), limits, policies))
+    let pool = |PoolSetup { name, ids, amount_milli }: PoolSetup| Pool { name, ids, amount_milli };
+    let pools = Pools::new(setup.pools.iter().cloned().map(pool).collect(), flow);
+    Ok(Node::new(flow.clone(), limits, policies, pools))
 }
 
 /// A run that is ready to go.
@@ -380,6 +435,9 @@ fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result
     if unfinished.is_empty() {
         return Ok(());
     }
+    if flow.has_containers() {
+        containers::remove_all(&containers::prefix(&mark));
+    }
     let run = state.runs()?.last().copied().unwrap_or(0);
     let place = Workplace::open(directory, state.aside(run), state.kept(run)).map_err(io_error("open", directory))?;
     let (mut own, mut foreign) = (Vec::new(), unfinished);
@@ -410,12 +468,17 @@ fn run_mark(state: &StateDirectory) -> String {
     path.display().to_string()
 }
 
-fn in_words(resources: Resources) -> String {
-    let cpus = resources.cpus_milli as f64 / 1000.0;
-    let memory = match resources.memory_bytes {
-        0 => String::new(),
-        bytes if bytes >= 1_000_000_000 => format!(" and {:.1} GB of memory", bytes as f64 / 1e9),
-        bytes => format!(" and {:.1} MB of memory", bytes as f64 / 1e6),
-    };
-    format!("{cpus} {}{memory}", if cpus == 1.0 { "core" } else { "cores" })
+fn in_words(demand: &Demand<'_>) -> String {
+    let cpus = demand.cpus_milli as f64 / 1000.0;
+    let mut parts = vec![format!("{cpus} {}", if cpus == 1.0 { "core" } else { "cores" })];
+    match demand.memory_bytes {
+        0 => {}
+        bytes if bytes >= 1_000_000_000 => parts.push(format!("{:.1} GB of memory", bytes as f64 / 1e9)),
+        bytes => parts.push(format!("{:.1} MB of memory", bytes as f64 / 1e6)),
+    }
+    parts.extend(demand.named.iter().map(|(name, amount)| format!("{} of `{name}`", *amount as f64 / 1000.0)));
+    match parts.pop() {
+        Some(last) if !parts.is_empty() => format!("{} and {last}", parts.join(", ")),
+        last => last.unwrap_or_default(),
+    }
 }

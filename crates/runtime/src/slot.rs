@@ -2,28 +2,33 @@
 //!
 //! Everything here happens outside the lock around the node, on the slot's own thread.
 
+mod environment;
+mod streams;
+
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use throng_core::fingerprint::Stamp;
-use throng_core::ids::{ObjectId, SlotId, TaskId};
+use throng_core::ids::{DemandId, ObjectId, SlotId, TaskId};
 use throng_core::node::{End, KillReason};
 use throng_core::stale::{InputsSeen, Made, Memory, inputs_seen, version_of_output, why_kept};
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Outcome, Usage};
-use throng_core::workflow::{Action, Workflow};
+use throng_core::workflow::{Action, Conditions, Inside, Workflow, as_script, in_container};
 
+use crate::containers;
 use crate::node_loop::Shared;
-use crate::process::leftover::RUN_VARIABLE;
 use crate::process::{self, Exit, Launch, Launcher, group_is_alive, signal_group};
 use crate::run::Verify;
+pub use environment::BaseEnvironment;
+use environment::Environment;
+pub(crate) use environment::holding;
+use streams::Streams;
 
 /// An attempt to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,15 @@ pub struct Job {
     pub task: TaskId,
     /// Which attempt.
     pub attempt: u16,
+    /// In which of the ways that would do.
+    pub demand: DemandId,
+}
+
+impl Job {
+    /// Under what conditions it runs.
+    pub fn conditions(self) -> Conditions {
+        Conditions { attempt: self.attempt, demand: self.demand }
+    }
 }
 
 /// What came of an attempt.
@@ -78,7 +92,9 @@ impl AttemptResult {
         match self.attempt.outcome {
             Outcome::Done => End::Done,
             Outcome::TimedOut | Outcome::Cancelled => End::Killed,
-            _ => End::Failed,
+            Outcome::Exited(code) => End::Failed { code: code as u8 },
+            Outcome::Signalled(signal) => End::Failed { code: 128 + signal as u8 },
+            _ => End::Failed { code: 0 },
         }
     }
 }
@@ -143,32 +159,11 @@ pub fn remark_on_kill(flow: &Workflow, task: TaskId, why: KillReason) -> Option<
     Some(format!("it took longer than its `timeout` of {timeout:?}"))
 }
 
-/// Environment that all tasks share, ready to be handed to a program.
-#[derive(Debug)]
-pub struct BaseEnvironment {
-    variables: Vec<(Vec<u8>, CString)>,
-    path: String,
-}
-
-impl BaseEnvironment {
-    /// The engine's own environment, and the mark by which its tasks can be told.
-    pub fn new(mark: &str) -> Self {
-        let own = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
-        let ours = (RUN_VARIABLE.as_bytes().to_vec(), mark.as_bytes().to_vec());
-        let variables = own
-            .filter(|(name, _)| !name.starts_with(b"THRONG_"))
-            .chain([ours])
-            .filter_map(|(name, value)| {
-                let text = CString::new([name.as_slice(), b"=", &value].concat()).ok()?;
-                Some((name, text))
-            })
-            .collect();
-        BaseEnvironment { variables, path: std::env::var("PATH").unwrap_or_else(|_| DEFAULT_PATH.to_owned()) }
-    }
-}
-
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// What reads a script that does not say what reads it.
 const SHELL: &str = "/bin/sh";
+
+/// Linux takes no single argument that is longer.
+const ARGUMENT_BYTES: usize = 128 * 1024;
 
 /// Output shown with a failure at once; the rest is in the log.
 const TAIL_LINES: usize = 5;
@@ -223,11 +218,15 @@ impl<'a> SlotRunner<'a> {
             result.remark = Some(trouble.remark).filter(|remark| !remark.is_empty());
         }
         if result.attempt.outcome != Outcome::Done {
-            self.set_outputs_aside(job.task, &mut result);
+            let [_, _, stderr] = self.shared.flow.streams(job.task);
             if result.attempt.log.1 > 0 {
                 let tail = self.shared.log.tail(result.attempt.log, TAIL_LINES);
                 result.tail = tail.unwrap_or_else(|error| format!("(the log cannot be read: {error})"));
+            } else if let Some(stderr) = stderr {
+                // There may be none yet.
+                result.tail = streams::last_lines(self.shared, &stderr, TAIL_LINES).unwrap_or_default();
             }
+            self.set_outputs_aside(job.task, &mut result);
         }
         // Only now: whoever finds this cell filled has to see to the outputs as well.
         self.shared.table.cell(self.slot.index()).clear();
@@ -245,11 +244,11 @@ impl<'a> SlotRunner<'a> {
         self.make_room(job.task)?;
         result.attempt.staged = shared.clock.now();
         result.attempt.started = result.attempt.staged;
-        match shared.flow.action(job.task) {
-            Action::Program(words) => self.run_process(job, &words, result)?,
-            Action::Shell(text) => {
-                let words = [SHELL, "-ec", &text].map(str::to_owned);
-                self.run_process(job, &words, result)?;
+        match shared.flow.action(job.task, job.conditions()) {
+            Action::Program(words) => self.run_process(job, words, result)?,
+            Action::Shell { shell, text } => {
+                let words = self.shell_words(shell, text)?;
+                self.run_process(job, words, result)?;
             }
             Action::Noop => {}
             Action::Sleep(length) => self.sleep(job, length)?,
@@ -258,6 +257,18 @@ impl<'a> SlotRunner<'a> {
             result.attempt.ended = shared.clock.now();
         }
         self.look_at_outputs(job.task, &old_contents, result)
+    }
+
+    /// A shell and its text, which goes through a file if it is too long for an argument.
+    fn shell_words(&self, mut shell: Vec<String>, text: String) -> Result<Vec<String>, Trouble> {
+        if text.len() < ARGUMENT_BYTES {
+            shell.push(text);
+            return Ok(shell);
+        }
+        let path = self.shared.scratch_directory.join(format!("{}.script", self.slot.0));
+        let path = std::path::absolute(&path).unwrap_or(path);
+        std::fs::write(&path, text).map_err(|error| Trouble::files("write", "a long command", &error))?;
+        Ok(as_script(shell, path.display().to_string()))
     }
 
     fn look_at_inputs(&self, task: TaskId, result: &mut AttemptResult) -> Result<(), Trouble> {
@@ -284,8 +295,10 @@ impl<'a> SlotRunner<'a> {
     fn look_at_input(&self, object: ObjectId) -> Result<Made, Trouble> {
         let shared = self.shared;
         let name = shared.flow.object_name(object);
-        let found = shared.workplace.stamp(name).map_err(|error| Trouble::files("look at the input", name, &error))?;
-        if !found.is_present() {
+        let is_from_outside = shared.flow.producer(object).is_none();
+        let found = if is_from_outside { shared.workplace.stamp_of_source(name) } else { shared.workplace.stamp(name) };
+        let found = found.map_err(|error| Trouble::files("look at the input", name, &error))?;
+        if !found.is_present() && !shared.flow.is_optional(object) {
             let gone = io::Error::from_raw_os_error(libc::ENOENT);
             return Err(Trouble::files("find the input", name, &gone));
         }
@@ -295,7 +308,7 @@ impl<'a> SlotRunner<'a> {
         }
         let content = if shared.verify == Verify::Content { shared.workplace.content(name) } else { 0 };
         let made = Made { stamp: found, version: found.version(), content, is_adopted: false };
-        if shared.flow.producer(object).is_none() {
+        if is_from_outside {
             shared.objects.set(object, made);
         }
         Ok(made)
@@ -349,16 +362,15 @@ impl<'a> SlotRunner<'a> {
         }
     }
 
-    fn run_process(&mut self, job: Job, words: &[String], result: &mut AttemptResult) -> Result<(), Trouble> {
+    fn run_process(&mut self, job: Job, words: Vec<String>, result: &mut AttemptResult) -> Result<(), Trouble> {
         let target = self.shared.target(self.slot);
         if let Some(told) = target.told() {
             return Err(self.ended_by_us(job, told));
         }
+        let streams = Streams::open(self.shared, job.task)?;
         result.attempt.started = self.shared.clock.now();
-        let pid = self.launch(job, words).map_err(|error| Trouble {
-            outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
-            remark: format!("cannot start `{}`: {error}", words[0]),
-        })?;
+        let pid = self.launch(job, words, &streams)?;
+        drop(streams);
         {
             let mut state = target.lock();
             state.group = Some(pid);
@@ -395,6 +407,9 @@ impl<'a> SlotRunner<'a> {
                 .map_err(|error| Trouble::files("renew", "the scratch file", &error))?;
         }
         if let Some(told) = told {
+            if self.shared.flow.container(job.task).is_some() {
+                containers::remove(&self.container_name());
+            }
             return Err(self.ended_by_us(job, told));
         }
         match exit {
@@ -413,11 +428,58 @@ impl<'a> SlotRunner<'a> {
         Trouble { outcome: outcome_of_kill(told.why), remark }
     }
 
-    fn launch(&mut self, job: Job, words: &[String]) -> io::Result<i32> {
+    fn launch(&mut self, job: Job, words: Vec<String>, streams: &Streams) -> Result<i32, Trouble> {
+        let holdings = self.shared.holdings(self.slot);
+        let environment = Environment::new(self.shared, job, &holdings);
+        let words = self.wrap(job, words, &environment)?;
+        self.start(job, &words, &environment, streams).map_err(|error| Trouble {
+            outcome: Outcome::NotStarted(error.raw_os_error().unwrap_or(0)),
+            remark: match error.raw_os_error() {
+                Some(libc::E2BIG) => format!(
+                    "the command is too long for the system: let `{}` read a list of its files, or a pattern",
+                    words[0]
+                ),
+                _ => format!("cannot start `{}`: {error}", words[0]),
+            },
+        })
+    }
+
+    /// The command, inside its container if it has one.
+    fn wrap(&mut self, job: Job, words: Vec<String>, environment: &Environment<'_>) -> Result<Vec<String>, Trouble> {
+        let Some(container) = self.shared.flow.container(job.task) else { return Ok(words) };
+        let candidates: Vec<&str> = match &container.with {
+            Some(with) => vec![with],
+            None => throng_core::workflow::CONTAINER_RUNNERS.to_vec(),
+        };
+        let found = candidates.iter().find(|runner| self.find_program(runner, &environment.path).is_ok());
+        let Some(runner) = found else {
+            let remark = format!("no program to run containers is there ({})", candidates.join(", "));
+            return Err(Trouble { outcome: Outcome::NotStarted(libc::ENOENT), remark });
+        };
+        let directory = self.shared.workplace.path("").display().to_string();
+        let directory = directory.trim_end_matches('/');
+        let own = self.shared.flow.directory(job.task);
+        let working_directory = own.map_or(directory.to_owned(), |own| format!("{directory}/{own}"));
+        let names: Vec<&str> = environment.names.iter().map(String::as_str).collect();
+        let name = self.container_name();
+        let inside = Inside { directory, working_directory: &working_directory, name: &name, variables: &names };
+        Ok(in_container(runner, &container, &inside, words))
+    }
+
+    fn container_name(&self) -> String {
+        format!("{}{}", self.shared.container_prefix, self.slot.0)
+    }
+
+    fn start(
+        &mut self,
+        job: Job,
+        words: &[String],
+        environment: &Environment<'_>,
+        streams: &Streams,
+    ) -> io::Result<i32> {
         let shared = self.shared;
         let cell = shared.table.cell(self.slot.index());
-        let (environment, path) = environment(shared, job);
-        let program = self.find_program(&words[0], &path)?;
+        let program = self.find_program(&words[0], &environment.path)?;
         let words = |leading: &[&str]| -> io::Result<Vec<CString>> {
             let all = leading.iter().copied().chain(words.iter().map(String::as_str));
             all.map(|word| CString::new(word).map_err(io::Error::from)).collect()
@@ -427,13 +489,11 @@ impl<'a> SlotRunner<'a> {
             self.launcher.launch(&Launch {
                 program,
                 arguments: &pointers(arguments.iter()),
-                environment: &pointers(environment.iter().map(|variable| match variable {
-                    Variable::Shared(text) => *text,
-                    Variable::Own(text) => text,
-                })),
-                directory: shared.workplace.directory(),
-                input: shared.null.as_fd(),
-                output: self.scratch.as_fd(),
+                environment: &pointers(environment.texts()),
+                directory: streams.directory(shared.workplace.directory()),
+                input: streams.input(&shared.null),
+                output: streams.output(&self.scratch),
+                errors: streams.errors(&self.scratch),
                 files_limit: shared.tasks_files_limit,
                 cell,
             })
@@ -511,12 +571,12 @@ impl<'a> SlotRunner<'a> {
             let name = shared.flow.object_name(object);
             let found =
                 shared.workplace.stamp(name).map_err(|error| Trouble::files("look at the output", name, &error))?;
-            if !found.is_present() {
+            if !found.is_present() && !shared.flow.is_optional(object) {
                 missing.push(name);
                 continue;
             }
             let is_wanted = shared.verify == Verify::Content || *old_content != 0;
-            let content = if is_wanted { shared.workplace.content(name) } else { 0 };
+            let content = if is_wanted && found.is_present() { shared.workplace.content(name) } else { 0 };
             let version = version_of_output(shared.recorded.made(object), *old_content, found, content);
             result.made.push(Made { stamp: found, version, content, is_adopted: false });
         }
@@ -552,36 +612,6 @@ fn open_scratch(shared: &Shared, slot: SlotId) -> io::Result<File> {
         _ => {}
     }
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
-}
-
-/// A variable of a task's environment, borrowed where all tasks have the same.
-enum Variable<'a> {
-    Shared(&'a CString),
-    Own(CString),
-}
-
-/// The environment of an attempt, and the `PATH` in it.
-fn environment(shared: &Shared, job: Job) -> (Vec<Variable<'_>>, String) {
-    let base = &shared.environment;
-    let own = shared.flow.environment(job.task);
-    let mut variables: Vec<Variable<'_>> = Vec::with_capacity(base.variables.len() + own.len() + 2);
-    for (name, text) in &base.variables {
-        if !own.iter().any(|(own_name, _)| own_name.as_bytes() == name) {
-            variables.push(Variable::Shared(text));
-        }
-    }
-    let mut path = None;
-    let about = [("THRONG_TASK", shared.flow.name(job.task)), ("THRONG_ATTEMPT", job.attempt.to_string())];
-    for (name, value) in about.into_iter().chain(own) {
-        // No NUL can be in it: the workflow's text was checked, and values come from it or from file names.
-        if let Ok(text) = CString::new(format!("{name}={value}")) {
-            variables.push(Variable::Own(text));
-        }
-        if name == "PATH" {
-            path = Some(value);
-        }
-    }
-    (variables, path.unwrap_or_else(|| base.path.clone()))
 }
 
 fn pointers<'t>(texts: impl Iterator<Item = &'t CString>) -> Vec<*const c_char> {

@@ -9,7 +9,7 @@
 //!     aside/RUN/      outputs of attempts that did not succeed
 //!     kept/RUN/       files that were in the way and are not Throng's
 //!     home            the directory that this is the state of, if it is not the one around it
-//!     runs/RUN/       one directory per run: about.json, workflow, trace, log
+//!     runs/RUN/       one directory per run: about.json, definition, workflow, trace, log
 //! ```
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -238,6 +238,11 @@ impl RunDirectory {
         self.path.join("log")
     }
 
+    /// The text of the workflow as it was, with that of files it includes.
+    pub fn definition(&self) -> PathBuf {
+        self.path.join("definition")
+    }
+
     /// The workflow as it was.
     pub fn workflow(&self) -> PathBuf {
         self.path.join("workflow")
@@ -321,6 +326,20 @@ pub struct NodeSetup {
     pub grace_ms: u64,
     /// Start nothing more after a failure.
     pub fail_fast: bool,
+    /// What else there is to give.
+    #[serde(default)]
+    pub pools: Vec<PoolSetup>,
+}
+
+/// Something that a node has, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolSetup {
+    /// Its name.
+    pub name: String,
+    /// Its units, if they have ids.
+    pub ids: Vec<String>,
+    /// How much there is, in thousandths.
+    pub amount_milli: u64,
 }
 
 /// How a run ended.

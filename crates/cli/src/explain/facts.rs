@@ -96,7 +96,7 @@ pub struct LastTime {
 /// A part of a task's definition that has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// `command`, `environment`, `inputs` or `outputs`.
+    /// `command`, `environment`, `inputs`, `outputs`, `directory`, `streams` or `container`.
     pub what: &'static str,
     /// Lines that are not there any more.
     pub before: Vec<String>,
@@ -213,8 +213,8 @@ pub struct Queue {
     pub held_by: Vec<Holder>,
     /// How long a slot was free, but what the task asks for was not.
     pub did_not_fit_s: f64,
-    /// What was missing then: `cores`, `memory`.
-    pub lacking: Vec<&'static str>,
+    /// What was missing then: `cores`, `memory`, or what else the workflow names.
+    pub lacking: Vec<String>,
 }
 
 /// A kind that held slots.

@@ -162,7 +162,7 @@ impl Story {
                     if subject == task {
                         story.started(&mut slots, now, attempt, slot.0);
                     }
-                    slots.start(now, slot, subject);
+                    slots.start(now, slot, subject, attempt);
                 }
                 Entry::Attempt(attempt) => {
                     if attempt.task == task {
@@ -232,7 +232,9 @@ impl Story {
         let has_process = !flow.is_builtin(scene.task);
         let usage = &attempt.usage;
         let core_seconds = (usage.user_us + usage.system_us) as f64 / 1e6;
-        let asked = flow.classes()[flow.class(scene.task).index()].memory_bytes;
+        // Of several ways to run, the preferred one; which was taken is not on record.
+        let way = flow.alternatives(flow.class(scene.task, attempt.attempt)).next();
+        let asked = way.map_or(0, |demand| flow.demand(demand).memory_bytes);
         let is_done = attempt.outcome == Outcome::Done;
         own.result = Some(AttemptResult {
             outcome: words::outcome(attempt.outcome),

@@ -135,7 +135,7 @@ fn definition(why: &Why, text: &mut Text) {
         return;
     }
     if why.differences.is_empty() {
-        text.say("It does the same, but is written in another way: spaces, quotes, or `run` and `exec`.");
+        text.say("It does the same, but is written in another way: its shell, or `run` and `exec`.");
     }
     for difference in &why.differences {
         text.say(format!("Its {} changed:", difference.what));
@@ -440,7 +440,7 @@ mod tests {
                 Holder { kind: "tag".to_owned(), share: 0.05 },
             ],
             did_not_fit_s: 0.9,
-            lacking: vec!["memory"],
+            lacking: vec!["memory".to_owned()],
         };
         account.attempts = vec![
             Attempt {

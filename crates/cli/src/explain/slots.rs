@@ -1,11 +1,11 @@
 //! Who held the slots while a task was ready to start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use throng_core::ids::{SlotId, TaskId};
+use throng_core::ids::{DemandId, SlotId, TaskId};
 use throng_core::time::Time;
-use throng_core::workflow::{Resources, Workflow};
+use throng_core::workflow::Workflow;
 use throng_runtime::state::NodeSetup;
 
 use super::facts::{Holder, Queue};
@@ -17,13 +17,20 @@ const HOLDERS_SHOWN: usize = 4;
 pub struct Slots<'a> {
     flow: &'a Workflow,
     setup: &'a NodeSetup,
-    asks: Resources,
-    running: BTreeMap<SlotId, TaskId>,
+    /// The task in question, and the attempt to come.
+    task: TaskId,
+    attempt: u16,
+    running: BTreeMap<SlotId, (TaskId, DemandId)>,
     by_kind: BTreeMap<u32, u64>,
-    reserved: Resources,
+    /// What running tasks have been given: cores, memory, and what has another name.
+    reserved: BTreeMap<&'a str, u64>,
     now: Time,
     watch: Option<Watch>,
 }
+
+/// Under these names, cores and memory are looked at like everything else.
+const CORES: &str = "cores";
+const MEMORY: &str = "memory";
 
 #[derive(Default)]
 struct Watch {
@@ -31,20 +38,20 @@ struct Watch {
     held_ns: BTreeMap<u32, u128>,
     started: u64,
     misfit: Duration,
-    lacks_cores: bool,
-    lacks_memory: bool,
+    lacking: BTreeSet<String>,
 }
 
 impl<'a> Slots<'a> {
-    /// Nothing runs; what is asked for by the task in question is held against what is free.
+    /// Nothing runs yet; what the task in question asks for will be held against what is free.
     pub fn new(flow: &'a Workflow, setup: &'a NodeSetup, task: TaskId) -> Self {
         Slots {
             flow,
             setup,
-            asks: flow.classes()[flow.class(task).index()],
+            task,
+            attempt: 1,
             running: BTreeMap::new(),
             by_kind: BTreeMap::new(),
-            reserved: Resources { memory_bytes: 0, cpus_milli: 0 },
+            reserved: BTreeMap::new(),
             now: Time::START,
             watch: None,
         }
@@ -68,25 +75,32 @@ impl<'a> Slots<'a> {
             watch.held_ns.iter().map(|(kind, ns)| Holder { kind: name(*kind), share: share(*ns) }).collect();
         held_by.sort_by(|left, right| right.share.total_cmp(&left.share));
         held_by.truncate(HOLDERS_SHOWN);
-        let mut lacking = Vec::new();
-        lacking.extend(watch.lacks_cores.then_some("cores"));
-        lacking.extend(watch.lacks_memory.then_some("memory"));
         let queue = Queue {
             seconds: waited.as_secs_f64(),
             slots: self.setup.width,
             started_meanwhile: watch.started,
             held_by,
             did_not_fit_s: watch.misfit.as_secs_f64(),
-            lacking,
+            lacking: watch.lacking.into_iter().collect(),
         };
         Some((watch.since, queue))
     }
 
     /// A task takes a slot.
-    pub fn start(&mut self, now: Time, slot: SlotId, task: TaskId) {
+    pub fn start(&mut self, now: Time, slot: SlotId, task: TaskId, attempt: u16) {
         self.advance(now);
-        self.running.insert(slot, task);
-        self.count(task, true);
+        // Which way to run was chosen is not on record, but how: the first for which there is room.
+        let ways: Vec<DemandId> = self.flow.alternatives(self.flow.class(task, attempt)).collect();
+        let fitting = ways.iter().find(|demand| self.lacking(**demand).is_empty());
+        let Some(&demand) = fitting.or(ways.first()) else { return };
+        self.running.insert(slot, (task, demand));
+        *self.by_kind.entry(self.flow.kind(task).0).or_default() += 1;
+        for (name, amount) in self.amounts(demand) {
+            *self.reserved.entry(name).or_default() += amount;
+        }
+        if task == self.task {
+            self.attempt = attempt + 1;
+        }
         if let Some(watch) = &mut self.watch {
             watch.started += 1;
         }
@@ -95,42 +109,52 @@ impl<'a> Slots<'a> {
     /// A slot becomes free.
     pub fn finish(&mut self, now: Time, slot: SlotId) {
         self.advance(now);
-        if let Some(task) = self.running.remove(&slot) {
-            self.count(task, false);
+        let Some((task, demand)) = self.running.remove(&slot) else { return };
+        *self.by_kind.entry(self.flow.kind(task).0).or_default() -= 1;
+        for (name, amount) in self.amounts(demand) {
+            *self.reserved.entry(name).or_default() -= amount;
         }
     }
 
-    fn count(&mut self, task: TaskId, is_start: bool) {
-        let request = self.flow.classes()[self.flow.class(task).index()];
-        let kind = self.by_kind.entry(self.flow.kind(task).0).or_default();
-        let Resources { memory_bytes, cpus_milli } = &mut self.reserved;
-        if is_start {
-            *kind += 1;
-            *memory_bytes += request.memory_bytes;
-            *cpus_milli += request.cpus_milli;
-        } else {
-            *kind -= 1;
-            *memory_bytes -= request.memory_bytes;
-            *cpus_milli -= request.cpus_milli;
+    /// What a demand reserves. Without requests, cores and memory are anybody's; the rest never is.
+    fn amounts(&self, demand: DemandId) -> Vec<(&'a str, u64)> {
+        let demand = self.flow.demand(demand);
+        let mut amounts = demand.named;
+        if self.setup.pack.starts_with("requests") {
+            amounts.extend([(CORES, demand.cpus_milli), (MEMORY, demand.memory_bytes)]);
         }
+        amounts
+    }
+
+    /// What there is too little of just now for a demand.
+    fn lacking(&self, demand: DemandId) -> Vec<&'a str> {
+        let there_is = |name: &str| match name {
+            CORES => self.setup.cpus_milli,
+            MEMORY => self.setup.memory_bytes,
+            name => self.setup.pools.iter().find(|pool| pool.name == name).map_or(0, |pool| pool.amount_milli),
+        };
+        let reserved = |name: &str| self.reserved.get(name).copied().unwrap_or(0);
+        let amounts = self.amounts(demand).into_iter();
+        amounts.filter(|(name, amount)| reserved(name) + amount > there_is(name)).map(|(name, _)| name).collect()
     }
 
     fn advance(&mut self, now: Time) {
         let passed = now.since(self.now);
         self.now = self.now.max(now);
-        let Some(watch) = self.watch.as_mut().filter(|_| !passed.is_zero()) else { return };
+        if self.watch.is_none() || passed.is_zero() {
+            return;
+        }
+        let has_free_slot = (self.running.len() as u64) < u64::from(self.setup.width);
+        let ways = self.flow.alternatives(self.flow.class(self.task, self.attempt));
+        let lacking: Vec<Vec<&str>> = ways.map(|demand| self.lacking(demand)).collect();
+        let is_misfit = has_free_slot && lacking.iter().all(|lacking| !lacking.is_empty());
+        let Some(watch) = &mut self.watch else { return };
         for (kind, count) in self.by_kind.iter().filter(|(_, count)| **count > 0) {
             *watch.held_ns.entry(*kind).or_default() += passed.as_nanos() * u128::from(*count);
         }
-        let goes_by_requests = self.setup.pack.starts_with("requests");
-        if goes_by_requests && (self.running.len() as u64) < u64::from(self.setup.width) {
-            let lacks_cores = self.reserved.cpus_milli + self.asks.cpus_milli > self.setup.cpus_milli;
-            let lacks_memory = self.reserved.memory_bytes + self.asks.memory_bytes > self.setup.memory_bytes;
-            if lacks_cores || lacks_memory {
-                watch.misfit += passed;
-                watch.lacks_cores |= lacks_cores;
-                watch.lacks_memory |= lacks_memory;
-            }
+        if is_misfit {
+            watch.misfit += passed;
+            watch.lacking.extend(lacking.into_iter().flatten().map(str::to_owned));
         }
     }
 }
@@ -153,10 +177,11 @@ mod tests {
             memory_bytes: 0,
             grace_ms: 0,
             fail_fast: false,
+            pools: Vec::new(),
         };
         let mut slots = Slots::new(&flow, &setup, TaskId(0));
-        slots.start(Time(0), SlotId(0), TaskId(1));
-        slots.start(Time(0), SlotId(1), TaskId(2));
+        slots.start(Time(0), SlotId(0), TaskId(1), 1);
+        slots.start(Time(0), SlotId(1), TaskId(2), 1);
         slots.begin(Time(10));
         slots.finish(Time(20), SlotId(1));
         slots.finish(Time(50), SlotId(0));

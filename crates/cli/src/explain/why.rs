@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use throng_core::ids::{ObjectId, TaskId};
 use throng_core::stale::Reason;
-use throng_core::workflow::{Action, Workflow};
+use throng_core::workflow::{Conditions, ContainerUse, Workflow};
 use throng_runtime::state::StateDirectory;
 
 use super::earlier::{self, Earlier};
@@ -145,25 +145,26 @@ fn outputs(scene: &Scene<'_>) -> Vec<OutputChange> {
 fn differences(then: &Workflow, task_then: TaskId, now: &Workflow, task_now: TaskId) -> Vec<Difference> {
     let parts = |flow: &Workflow, task: TaskId| {
         let names = |object: ObjectId| flow.object_name(object).to_owned();
-        let variables = flow.environment(task);
+        let conditions = Conditions { attempt: 1, demand: flow.first_demand(task) };
+        let variables = flow.environment(task, conditions);
+        let streams = ["standard input", "standard output", "standard error"].into_iter().zip(flow.streams(task));
         [
-            ("command", command(flow, task)),
+            ("command", flow.command_text(task).trim_end().lines().map(str::to_owned).collect()),
             ("environment", variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()),
             ("inputs", flow.inputs(task).map(names).collect()),
             ("outputs", flow.outputs(task).map(names).collect()),
+            ("directory", flow.directory(task).into_iter().collect()),
+            ("streams", streams.filter_map(|(stream, file)| Some(format!("{stream}: {}", file?))).collect()),
+            ("container", flow.container(task).iter().map(container).collect()),
         ]
     };
     let both = parts(then, task_then).into_iter().zip(parts(now, task_now));
     both.filter_map(|((what, before), (_, now))| difference(what, before, now)).collect()
 }
 
-fn command(flow: &Workflow, task: TaskId) -> Vec<String> {
-    match flow.action(task) {
-        Action::Program(arguments) => vec![arguments.join(" ")],
-        Action::Shell(text) => text.trim_end().lines().map(str::to_owned).collect(),
-        Action::Noop => vec!["(nothing)".to_owned()],
-        Action::Sleep(length) => vec![format!("(sleep {} ms)", length.as_millis())],
-    }
+fn container(container: &ContainerUse) -> String {
+    let words = [&container.with.iter().cloned().collect(), &container.options, &vec![container.image.clone()]];
+    words.into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
 }
 
 /// Lines that only one side has, without what both begin and end with.

@@ -2,7 +2,7 @@
 //! every task.
 
 use throng_core::ids::{ObjectId, TaskId};
-use throng_core::workflow::{Action, Workflow};
+use throng_core::workflow::Workflow;
 
 use super::outside::{self, Outside};
 use super::standing::{Standing, Tally};
@@ -134,12 +134,7 @@ pub fn task_details(flow: &Workflow, task: TaskId) -> Vec<String> {
 }
 
 fn action(flow: &Workflow, task: TaskId) -> String {
-    match flow.action(task) {
-        Action::Program(arguments) => arguments.join(" "),
-        Action::Shell(text) => text.trim().lines().map(str::trim).collect::<Vec<_>>().join(" ↵ "),
-        Action::Noop => "does nothing".to_owned(),
-        Action::Sleep(length) => format!("waits {}", words::duration(length)),
-    }
+    flow.command_text(task).trim().lines().map(str::trim).collect::<Vec<_>>().join(" ↵ ")
 }
 
 fn listed(flow: &Workflow, files: &[ObjectId]) -> String {

@@ -270,7 +270,7 @@ mod tests {
         board.take(Time(0), &Entry::Event(Event::Ready(ready)));
         board.take(Time(5), &Entry::Command(Command::Start { task, attempt: 1, slot }));
         assert_eq!((board.running.len(), board.kinds[0].progress.running), (1, 1));
-        board.take(Time(9), &Entry::Event(Event::Finished { slot, end: End::Failed }));
+        board.take(Time(9), &Entry::Event(Event::Finished { slot, end: End::Failed { code: 1 } }));
         board.take(Time(9), &Entry::Command(Command::Interrupt { task, attempt: 1, retry_at: Some(Time(20)) }));
         assert_eq!((board.running.len(), board.put_off, board.failures.len()), (0, 1, 1));
         board.take(Time(20), &Entry::Command(Command::Start { task, attempt: 2, slot }));

@@ -22,8 +22,11 @@ pub struct ReadyTask {
 pub enum End {
     /// It succeeded and made what it had to make.
     Done,
-    /// It failed by itself.
-    Failed,
+    /// It failed by itself, with this code as a shell would tell it: zero if there is none.
+    Failed {
+        /// An exit code, or 128 and the number of a signal.
+        code: u8,
+    },
     /// The node had it killed.
     Killed,
 }

@@ -24,12 +24,13 @@ use std::time::Duration;
 pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
 
-use crate::ids::{SlotId, TaskId};
+use crate::ids::{ClassId, DemandId, SlotId, TaskId};
 use crate::order::Order;
 use crate::pack::Pack;
 use crate::place::{Place, Placement};
+use crate::pools::{Grant, Pools};
 use crate::time::Time;
-use crate::workflow::Workflow;
+use crate::workflow::{Conditions, Workflow};
 
 /// How a node behaves beyond its policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub const FIRST_BACK_OFF: Duration = Duration::from_millis(500);
 /// No wait is longer than this: by then whatever was overloaded has had its rest.
 pub const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 
+/// The code of an attempt that took too long, as `timeout` has it.
+const TIMEOUT_CODE: u8 = 124;
+
 /// The four parts of a node that can be exchanged.
 pub struct Policies {
     /// Where ready tasks go.
@@ -59,9 +63,11 @@ pub struct Policies {
     pub pack: Box<dyn Pack>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Running {
     ready: ReadyTask,
+    demand: DemandId,
+    grant: Grant,
     killed: Option<KillReason>,
     alarm: Option<Time>,
 }
@@ -83,6 +89,7 @@ pub struct Node {
     flow: Arc<Workflow>,
     limits: Limits,
     policies: Policies,
+    pools: Pools,
     slots: Vec<Option<Running>>,
     /// Free slots, the last used on top: its thread and caches are warm.
     free: Vec<SlotId>,
@@ -95,11 +102,12 @@ pub struct Node {
 
 impl Node {
     /// A node with nothing to do yet.
-    pub fn new(flow: Arc<Workflow>, limits: Limits, policies: Policies) -> Self {
+    pub fn new(flow: Arc<Workflow>, limits: Limits, policies: Policies, pools: Pools) -> Self {
         Node {
             flow,
             limits,
             policies,
+            pools,
             slots: vec![None; limits.slots as usize],
             free: (0..limits.slots).rev().map(SlotId).collect(),
             alarms: BTreeSet::new(),
@@ -116,6 +124,17 @@ impl Node {
     /// How many tasks wait for a slot or for their next attempt.
     pub fn waiting(&self) -> usize {
         self.policies.local.len() + self.policies.shared.len() + self.retries.len()
+    }
+
+    /// Under what conditions the attempt in a slot runs.
+    pub fn conditions(&self, slot: SlotId) -> Option<Conditions> {
+        let running = self.slots[slot.index()].as_ref()?;
+        Some(Conditions { attempt: running.ready.attempt, demand: running.demand })
+    }
+
+    /// What the attempt in a slot holds of GPUs and the like: names, ids, and thousandths.
+    pub fn holdings(&self, slot: SlotId) -> Vec<(&str, Vec<&str>, u64)> {
+        self.slots[slot.index()].as_ref().map_or_else(Vec::new, |running| self.pools.describe(&running.grant))
     }
 
     /// Whether nothing will start any more.
@@ -151,15 +170,17 @@ impl Node {
     /// Fills free slots; commands are added to `out`.
     pub fn decide(&mut self, now: Time, out: &mut Vec<Command>) {
         while !self.is_stopping() && !self.free.is_empty() {
-            let pack = &self.policies.pack;
-            let admits = |class| pack.admits(class);
-            let next = self.policies.local.pop(&admits).or_else(|| self.policies.shared.pop(&admits));
-            let Some(ready) = next else { return };
+            let Policies { local, shared, pack, .. } = &mut self.policies;
+            let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, class);
+            let admits = |class| way(class).is_some();
+            let Some(ready) = local.pop(&admits).or_else(|| shared.pop(&admits)) else { return };
+            let demand = way(ready.class).expect("an order hands out what is admitted");
             let slot = self.free.pop().expect("the loop has seen a free slot");
-            self.policies.pack.started(ready.class);
+            pack.started(demand);
+            let grant = self.pools.take(demand);
             let alarm = self.flow.timeout(ready.task).map(|timeout| now + timeout);
             self.alarms.extend(alarm.map(|time| (time, slot)));
-            let earlier = self.slots[slot.index()].replace(Running { ready, killed: None, alarm });
+            let earlier = self.slots[slot.index()].replace(Running { ready, demand, grant, killed: None, alarm });
             assert!(earlier.is_none(), "a free slot is empty");
             out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
         }
@@ -175,7 +196,8 @@ impl Node {
     fn finished(&mut self, now: Time, slot: SlotId, end: End, out: &mut Vec<Command>) {
         let ended = self.slots[slot.index()].take().expect("what has finished was running");
         self.free.push(slot);
-        self.policies.pack.ended(ended.ready.class);
+        self.policies.pack.ended(ended.demand);
+        self.pools.give_back(&ended.grant);
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));
         }
@@ -186,19 +208,31 @@ impl Node {
             End::Killed if killed == Some(KillReason::Stop) => {
                 out.push(Command::Interrupt { task, attempt, retry_at: None });
             }
-            End::Failed | End::Killed if u32::from(attempt) <= self.flow.retries(task) => {
+            End::Failed { .. } | End::Killed if self.may_try_again(task, attempt, end) => {
                 let retry_at = (!self.is_stopping()).then(|| now + back_off(attempt));
-                let again = ReadyTask { attempt: attempt + 1, ..ready };
+                let again = ReadyTask { attempt: attempt + 1, class: self.next_class(&ready), ..ready };
                 self.retries.extend(retry_at.map(|time| ((time, task), again)));
                 out.push(Command::Interrupt { task, attempt, retry_at });
             }
-            End::Failed | End::Killed => {
+            End::Failed { .. } | End::Killed => {
                 out.push(Command::Fail { task, attempt });
                 if self.limits.fail_fast && self.stopping == Stopping::No {
                     self.stopping = Stopping::Draining;
                 }
             }
         }
+    }
+
+    fn may_try_again(&self, task: TaskId, attempt: u16, end: End) -> bool {
+        let code = if let End::Failed { code } = end { code } else { TIMEOUT_CODE };
+        u32::from(attempt) <= self.flow.retries(task) && self.flow.is_worth_retrying(task, code)
+    }
+
+    /// The class of the attempt after this one: what it asks for may grow, but never beyond what the node has.
+    fn next_class(&self, ready: &ReadyTask) -> ClassId {
+        let next = self.flow.class(ready.task, ready.attempt + 1);
+        let can_run = |demand| self.policies.pack.could_ever_admit(demand) && self.pools.could_ever_meet(demand);
+        if self.flow.alternatives(next).any(can_run) { next } else { ready.class }
     }
 
     fn stop(&mut self, now: Time, out: &mut Vec<Command>) {
@@ -236,6 +270,11 @@ impl Node {
         let why = *running.killed.get_or_insert(why);
         out.push(Command::Kill { slot, hard, why });
     }
+}
+
+/// The first way to run tasks of a class for which there is room.
+fn way_to_run(flow: &Workflow, pack: &dyn Pack, pools: &Pools, class: ClassId) -> Option<DemandId> {
+    flow.alternatives(class).find(|demand| pack.admits(*demand) && pools.can_meet(*demand))
 }
 
 impl PartialOrd for Stopping {

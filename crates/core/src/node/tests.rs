@@ -6,6 +6,7 @@ use super::*;
 use crate::ledger::{Ledger, Standing};
 use crate::pack::Capacity;
 use crate::policy::Policy;
+use crate::pools::Pools;
 use crate::record::State;
 use crate::workflow::{Format, NoFiles, Resources};
 use crate::{order, pack, place};
@@ -25,12 +26,12 @@ fn node_for(text: &str, slots: u32, order_name: &str) -> (Arc<Workflow>, Node) {
         pack: pack::by_name(&requests, capacity, &flow).unwrap(),
     };
     let limits = Limits { slots, grace: GRACE, fail_fast: false };
-    (flow.clone(), Node::new(flow, limits, policies))
+    (flow.clone(), Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow)))
 }
 
 fn ready(flow: &Workflow, task: u32) -> Event {
     let task = TaskId(task);
-    Event::Ready(ReadyTask { task, class: flow.class(task), priority: 0, attempt: 1, input_bytes: 0 })
+    Event::Ready(ReadyTask { task, class: flow.class(task, 1), priority: 0, attempt: 1, input_bytes: 0 })
 }
 
 fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {
@@ -61,7 +62,7 @@ fn slots_are_filled_in_order_and_used_again() {
 fn a_failed_task_is_tried_again_after_its_back_off_and_then_given_up() {
     let (flow, mut node) = node_for("tasks: { t: { run: x, retries: 1 } }", 1, "fifo");
     step(&mut node, 0, &[ready(&flow, 0)]);
-    let failed = Event::Finished { slot: SlotId(0), end: End::Failed };
+    let failed = Event::Finished { slot: SlotId(0), end: End::Failed { code: 1 } };
     let retry_at = Some(Time(1_500_000_000));
     assert_eq!(step(&mut node, 1, &[failed]), [Command::Interrupt { task: TaskId(0), attempt: 1, retry_at }]);
     assert_eq!(node.next_wake(), retry_at);
@@ -186,12 +187,12 @@ proptest! {
                 }
                 running.push((slot, task, attempt));
             }
-            let cores: u64 = running.iter().map(|(_, task, _)| flow.classes()[flow.class(*task).index()].cpus_milli).sum();
+            let cores: u64 = running.iter().map(|(_, task, _)| flow.demand(flow.first_demand(*task)).cpus_milli).sum();
             prop_assert!(cores <= 4000);
             if running.len() < slots as usize {
                 for task in flow.tasks().filter(|task| ledger.record(*task).state == State::Ready) {
                     let waits_for_retry = ledger.record(task).attempt > 0;
-                    let needs = flow.classes()[flow.class(task).index()].cpus_milli;
+                    let needs = flow.demand(flow.first_demand(task)).cpus_milli;
                     prop_assert!(waits_for_retry || cores + needs > 4000, "{task:?} could run");
                 }
             }
@@ -204,7 +205,7 @@ proptest! {
             let (which, luck) = draws.next().expect("cycles");
             let (slot, ..) = running.swap_remove(which.index(running.len()));
             now = now + Duration::from_millis(10);
-            events.push(Event::Finished { slot, end: if luck == 0 { End::Failed } else { End::Done } });
+            events.push(Event::Finished { slot, end: if luck == 0 { End::Failed { code: 1 } } else { End::Done } });
         }
         prop_assert!(node.is_idle());
         for task in flow.tasks() {

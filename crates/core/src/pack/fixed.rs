@@ -4,7 +4,7 @@
 //! to itself.
 
 use super::Pack;
-use crate::ids::ClassId;
+use crate::ids::DemandId;
 
 /// Counts and nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -21,19 +21,19 @@ impl Fixed {
 }
 
 impl Pack for Fixed {
-    fn admits(&self, _: ClassId) -> bool {
+    fn admits(&self, _: DemandId) -> bool {
         self.running < self.width
     }
 
-    fn started(&mut self, _: ClassId) {
+    fn started(&mut self, _: DemandId) {
         self.running += 1;
     }
 
-    fn ended(&mut self, _: ClassId) {
+    fn ended(&mut self, _: DemandId) {
         self.running -= 1;
     }
 
-    fn could_ever_admit(&self, _: ClassId) -> bool {
+    fn could_ever_admit(&self, _: DemandId) -> bool {
         self.width > 0
     }
 }

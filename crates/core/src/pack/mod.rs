@@ -1,7 +1,8 @@
 //! Pack: how many tasks, and of which classes, a node runs at once.
 //!
-//! A policy is asked before each start whether one more task of a class may run, and is told of every start
-//! and end. It never sees single tasks: what it grants, it grants to the whole class.
+//! A policy is asked before each start whether one more task with a certain demand may run, and is told of every start
+//! and end. It never sees single tasks: what it grants, it grants to all who ask for the same. Cores and memory are
+//! its business; what has a name and is counted is not ([`crate::pools`]).
 
 mod fixed;
 mod requests;
@@ -9,9 +10,9 @@ mod requests;
 pub use fixed::Fixed;
 pub use requests::Requests;
 
-use crate::ids::ClassId;
+use crate::ids::DemandId;
 use crate::policy::{BadPolicy, Policy};
-use crate::workflow::{Resources, Workflow};
+use crate::workflow::{Demand, Resources, Workflow};
 
 /// What a node can give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +25,14 @@ pub struct Capacity {
 
 /// Decides what may run beside what is running.
 pub trait Pack: Send {
-    /// Whether one more task of this class may start now.
-    fn admits(&self, class: ClassId) -> bool;
-    /// A task of this class has started.
-    fn started(&mut self, class: ClassId);
-    /// A task of this class has ended.
-    fn ended(&mut self, class: ClassId);
-    /// Whether a task of this class could run if nothing else did.
-    fn could_ever_admit(&self, class: ClassId) -> bool;
+    /// Whether one more task with this demand may start now.
+    fn admits(&self, demand: DemandId) -> bool;
+    /// A task with this demand has started.
+    fn started(&mut self, demand: DemandId);
+    /// A task with this demand has ended.
+    fn ended(&mut self, demand: DemandId);
+    /// Whether a task with this demand could run if nothing else did.
+    fn could_ever_admit(&self, demand: DemandId) -> bool;
 }
 
 /// The names that [`by_name`] knows.
@@ -42,7 +43,12 @@ pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Workflow) -> Result<B
     policy.takes_none()?;
     match policy.name.as_str() {
         "fixed" => Ok(Box::new(Fixed::new(capacity.width))),
-        "requests" => Ok(Box::new(Requests::new(capacity, flow.classes().to_vec()))),
+        "requests" => {
+            let demands = (0..flow.demand_count()).map(|demand| flow.demand(DemandId::at(demand)));
+            let resources =
+                |demand: Demand<'_>| Resources { memory_bytes: demand.memory_bytes, cpus_milli: demand.cpus_milli };
+            Ok(Box::new(Requests::new(capacity, demands.map(resources).collect())))
+        }
         _ => Err(policy.unknown("pack", &NAMES)),
     }
 }

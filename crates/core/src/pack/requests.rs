@@ -5,50 +5,50 @@
 //! for it.
 
 use super::{Capacity, Pack};
-use crate::ids::ClassId;
+use crate::ids::DemandId;
 use crate::workflow::Resources;
 
-/// Reserves what each class asks for.
+/// Reserves what each demand asks for.
 #[derive(Clone, Debug)]
 pub struct Requests {
     capacity: Capacity,
-    classes: Vec<Resources>,
+    demands: Vec<Resources>,
     running: u32,
     reserved: Resources,
 }
 
 impl Requests {
     /// Reserves from this capacity.
-    pub fn new(capacity: Capacity, classes: Vec<Resources>) -> Self {
-        Requests { capacity, classes, running: 0, reserved: Resources { memory_bytes: 0, cpus_milli: 0 } }
+    pub fn new(capacity: Capacity, demands: Vec<Resources>) -> Self {
+        Requests { capacity, demands, running: 0, reserved: Resources { memory_bytes: 0, cpus_milli: 0 } }
     }
 }
 
 impl Pack for Requests {
-    fn admits(&self, class: ClassId) -> bool {
-        let request = self.classes[class.index()];
+    fn admits(&self, demand: DemandId) -> bool {
+        let request = self.demands[demand.index()];
         let total = self.capacity.resources;
         self.running < self.capacity.width
             && self.reserved.cpus_milli + request.cpus_milli <= total.cpus_milli
             && self.reserved.memory_bytes + request.memory_bytes <= total.memory_bytes
     }
 
-    fn started(&mut self, class: ClassId) {
-        let request = self.classes[class.index()];
+    fn started(&mut self, demand: DemandId) {
+        let request = self.demands[demand.index()];
         self.running += 1;
         self.reserved.cpus_milli += request.cpus_milli;
         self.reserved.memory_bytes += request.memory_bytes;
     }
 
-    fn ended(&mut self, class: ClassId) {
-        let request = self.classes[class.index()];
+    fn ended(&mut self, demand: DemandId) {
+        let request = self.demands[demand.index()];
         self.running -= 1;
         self.reserved.cpus_milli -= request.cpus_milli;
         self.reserved.memory_bytes -= request.memory_bytes;
     }
 
-    fn could_ever_admit(&self, class: ClassId) -> bool {
-        let request = self.classes[class.index()];
+    fn could_ever_admit(&self, demand: DemandId) -> bool {
+        let request = self.demands[demand.index()];
         let total = self.capacity.resources;
         self.capacity.width > 0 && request.cpus_milli <= total.cpus_milli && request.memory_bytes <= total.memory_bytes
     }
@@ -64,10 +64,10 @@ mod tests {
         let small = Resources { memory_bytes: 10, cpus_milli: 1000 };
         let big = Resources { memory_bytes: 95, cpus_milli: 1000 };
         let mut pack = Requests::new(capacity, vec![small, big]);
-        pack.started(ClassId(0));
-        assert!(pack.admits(ClassId(0)));
-        assert!(!pack.admits(ClassId(1)));
-        pack.ended(ClassId(0));
-        assert!(pack.admits(ClassId(1)));
+        pack.started(DemandId(0));
+        assert!(pack.admits(DemandId(0)));
+        assert!(!pack.admits(DemandId(1)));
+        pack.ended(DemandId(0));
+        assert!(pack.admits(DemandId(1)));
     }
 }

@@ -3,23 +3,46 @@
 //! Entries arrive one by one and are turned at once into templates; once all are there, every output of
 //! every task gets its number, then every input finds the object it names, then the edges follow.
 
+mod classes;
+mod columns;
+mod commands;
+mod frames;
 mod wiring;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::problem::{Mark, Problem, ProblemList, Problems};
-use super::spec::{self, Action, Foreach, Input, TaskSpec};
+use super::pattern::{self, Fact, Scope, Selection, Side, Values};
+use super::problem::{Mark, Problem, ProblemList, Problems, SourceFile};
+use super::spec::{self, Entry, TaskSpec};
 use super::strings::Interner;
 use super::value::{Item, Text, Value};
 use super::{
-    Column, Piece, Resources, Settings, Surroundings, Template, Variable, Workflow, command, edges, path, pattern,
-    quantity, shell,
+    Column, Extras, Format, NONE, OPTIONAL, Piece, Settings, Span, Surroundings, TEMP, Template, UNKNOWN, Workflow,
+    edges, json, yaml,
 };
+use frames::Frame;
 
 /// Twenty times what Throng promises. More would need tens of gigabytes for the graph alone.
 const TASKS_LIMIT: u64 = 200_000_000;
 /// With more templates than this, a line per name would help nobody: kinds are then the programs that run.
 const NAMED_KINDS_LIMIT: usize = 64;
+/// Ends of strings are 32 bits wide; one more entry of the file must still fit.
+const STRING_BYTES_LIMIT: usize = 3 << 30;
+
+/// A workflow to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// How that is written.
+    pub format: Format,
+    /// Its name when the text gives none.
+    pub default_name: &'a str,
+    /// Parameters that somebody has set, by name and as YAML would have them; a later one counts more.
+    pub settings: &'a [(String, String)],
+    /// Files with more of them, which count less.
+    pub param_files: &'a [SourceFile],
+}
 
 /// Where a pattern of a template lies in the pieces, and in the text.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +50,25 @@ struct Written {
     start: u32,
     count: u32,
     mark: Mark,
+    /// The name under which it stands, or `NONE`.
+    group: u32,
+    /// In which file's words a task is named.
+    prefix: u16,
     /// `{ all: TASK }` instead of a path.
     is_all: bool,
+    /// [`TEMP`], [`OPTIONAL`] or [`STREAM`].
+    flags: u8,
+}
+
+/// A file that a stream is joined to: it may be named in `out` as well.
+const STREAM: u8 = 128;
+
+/// A parameter that somebody has set, on the command line or in an `include`.
+struct Given {
+    value: Value,
+    mark: Mark,
+    /// Whether any file has declared it.
+    is_used: bool,
 }
 
 /// What a template needs only until its tasks are wired up.
@@ -38,6 +78,8 @@ struct Source {
     outputs: (u32, u32),
     inputs: (u32, u32),
     after: (u32, u32),
+    /// How many of the first inputs and outputs the command knows as `{in}` and `{out}`; none if it does not name them.
+    named: [u32; 2],
     /// The kind that was given, if any, and the one to fall back on.
     kind: Option<u32>,
     program: u32,
@@ -46,13 +88,16 @@ struct Source {
 }
 
 pub(super) struct Builder<'a> {
+    request: &'a Request<'a>,
     surroundings: &'a dyn Surroundings,
     flow: Workflow,
     strings: Interner,
     objects: Interner,
     /// Template by the number of its name, or `NONE`.
     template_by_name: Vec<u32>,
-    class_by_resources: BTreeMap<Resources, u32>,
+    classes: classes::Classes,
+    /// The shell that was named last, and where its words are.
+    last_shell: Option<(Vec<String>, Span)>,
     sources: Vec<Source>,
     /// Patterns of inputs, outputs and `after`, as the ranges of [`Source`] say.
     written: Vec<Written>,
@@ -60,41 +105,104 @@ pub(super) struct Builder<'a> {
     pieces: Vec<Piece>,
     /// Where each value stands in its list, by the list's beginning.
     value_index: BTreeMap<u32, Vec<(u32, u32)>>,
+    /// The files that are being read, the innermost last.
+    frames: Vec<Frame>,
+    files: Vec<SourceFile>,
+    /// What comes before the names of tasks, file by file; the first is empty.
+    prefixes: Vec<String>,
+    /// Parameters that somebody has set, by their names with all prefixes.
+    given: BTreeMap<String, Given>,
+    /// Tasks whose `when` does not hold.
+    left_out: BTreeSet<String>,
+    /// Whether what stands above the tasks of some file is wrong.
+    is_broken: bool,
     title: Option<Text>,
-    default_title: String,
-    saw_tasks: bool,
     task_total: u64,
     problems: ProblemList,
 }
 
-const NONE: u32 = u32::MAX;
-/// Ends of strings are 32 bits wide; one more entry of the file must still fit.
-const STRING_BYTES_LIMIT: usize = 3 << 30;
-
 impl<'a> Builder<'a> {
-    pub(super) fn new(default_title: &str, surroundings: &'a dyn Surroundings) -> Self {
+    pub(super) fn new(request: &'a Request<'a>, surroundings: &'a dyn Surroundings) -> Self {
         Builder {
+            request,
             surroundings,
             flow: Workflow::default(),
             strings: Interner::default(),
             objects: Interner::default(),
             template_by_name: Vec::new(),
-            class_by_resources: BTreeMap::new(),
+            classes: classes::Classes::default(),
+            last_shell: None,
             sources: Vec::new(),
             written: Vec::new(),
             pieces: Vec::new(),
             value_index: BTreeMap::new(),
+            frames: Vec::new(),
+            files: Vec::new(),
+            prefixes: vec![String::new()],
+            given: BTreeMap::new(),
+            left_out: BTreeSet::new(),
+            is_broken: false,
             title: None,
-            default_title: default_title.to_owned(),
-            saw_tasks: false,
             task_total: 0,
             problems: ProblemList::default(),
         }
     }
 
+    /// Reads everything, checks the whole and hands it over.
+    pub(super) fn build(mut self) -> Result<(Workflow, Vec<SourceFile>), Problems> {
+        let built = self.try_build();
+        let files = std::mem::take(&mut self.files);
+        match built {
+            Ok(()) => Ok((self.flow, files)),
+            Err(problems) => Err(Problems { files, ..problems }),
+        }
+    }
+
+    fn try_build(&mut self) -> Result<(), Problems> {
+        self.take_settings()?;
+        self.frames.push(Frame::main());
+        self.read_text(self.request.text, self.request.format, 0)?;
+        // What is wrong above the tasks would only be told once more by each of them.
+        if self.is_broken {
+            return self.problems.check();
+        }
+        let frame = self.frames.pop().expect("the frame of the workflow itself");
+        if !frame.saw_tasks && self.flow.templates.is_empty() && self.left_out.is_empty() {
+            let mark = Mark { line: 1, column: 1, file: 0 };
+            self.problems.push(Problem::new(
+                mark,
+                "the workflow has no tasks",
+                "write at least one below `tasks:`, for example `hello: { run: echo hello }`",
+            ));
+        }
+        self.check_settings(&frame);
+        self.finish()
+    }
+
+    /// Reads one file's text into the innermost frame.
+    fn read_text(&mut self, text: &str, format: Format, file: u32) -> Result<(), Problem> {
+        let mut take = |item| self.add(item);
+        match format {
+            Format::Yaml => yaml::read(text, file, &mut take)?,
+            Format::Json => json::read(text, file, &mut take)?,
+        }
+        self.settle_or_break();
+        Ok(())
+    }
+
+    /// Reads what stands above the tasks; nothing below it makes sense if that is wrong.
+    fn settle_or_break(&mut self) {
+        if self.is_broken {
+            return;
+        }
+        if let Err(problem) = self.settle_frame() {
+            self.problems.push(problem);
+            self.is_broken = true;
+        }
+    }
+
     /// Takes the next entry of the file.
-    pub(super) fn add(&mut self, item: Item) {
-        self.saw_tasks |= matches!(item, Item::Task(..));
+    fn add(&mut self, item: Item) {
         if self.strings.byte_count() > STRING_BYTES_LIMIT {
             self.problems.push(Problem::new(
                 Mark::default(),
@@ -104,7 +212,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let result = match item {
-            Item::Task(name, value) => spec::read_task(name, value).and_then(|spec| self.add_task(spec)),
+            Item::Task(name, value) => self.add_entry(name, value),
             Item::Top(key, value) => self.add_top(key, value),
         };
         if let Err(problem) = result {
@@ -112,41 +220,40 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn add_top(&mut self, key: Text, value: Value) -> Result<(), Problem> {
-        match key.text.as_str() {
-            "name" => {
-                self.title = Some(spec::scalar(&key, value)?);
+    fn add_entry(&mut self, name: Text, value: Value) -> Result<(), Problem> {
+        self.frame().saw_tasks = true;
+        self.settle_or_break();
+        if self.is_broken {
+            return Ok(());
+        }
+        let (params, defaults) = (self.frame().params.clone(), self.frame().defaults.clone());
+        let full_name = format!("{}{}", self.prefix(), name.text);
+        match spec::read_task(name, value, &params, &defaults)? {
+            Some(spec) => self.add_task(spec, &full_name),
+            None => {
+                self.left_out.insert(full_name);
                 Ok(())
             }
-            "tasks" => {
-                self.saw_tasks = true;
-                Err(Problem::new(
-                    value.mark(),
-                    format!("`tasks` is {}, not a map", value.shape()),
-                    "write each task as `NAME: { run: COMMAND }` below `tasks:`",
-                ))
-            }
-            _ => Err(spec::unknown_key(&key, "in the workflow", &["name", "tasks"])),
         }
     }
 
-    fn add_task(&mut self, spec: TaskSpec) -> Result<(), Problem> {
-        let (name, _) = self.strings.add(&spec.name.text);
+    fn add_task(&mut self, spec: TaskSpec, full_name: &str) -> Result<(), Problem> {
+        let (name, _) = self.strings.add(full_name);
         self.template_by_name.resize(self.strings.strings.len().max(self.template_by_name.len()), NONE);
         let earlier = self.template_by_name[name as usize];
         if earlier != NONE {
             return Err(Problem::new(
                 spec.name.mark,
-                format!("there are two tasks named `{}`", spec.name.text),
-                "rename one of them",
+                format!("there are two tasks named `{full_name}`"),
+                "rename one of them, or include one file under another prefix",
             )
             .spanning(&spec.name.text)
             .with_related(self.sources[earlier as usize].mark, "the first is here"));
         }
+        let params = self.frame().params.clone();
         let columns_start = self.flow.columns.len();
-        let rows = self.add_columns(&spec)?;
+        let (names, rows) = self.add_columns(&spec, &params)?;
         self.check_names_apart(&spec, columns_start, rows)?;
-        let names: Vec<String> = spec.foreach.iter().map(|(name, _)| name.text.clone()).collect();
         let first_task = self.task_total;
         if first_task.saturating_add(rows) > TASKS_LIMIT {
             return Err(Problem::new(
@@ -162,265 +269,130 @@ impl<'a> Builder<'a> {
             first_task: first_task as u32,
             rows: rows as u32,
             columns: columns_start as u32,
-            column_count: spec.foreach.len() as u32,
+            column_count: names.len() as u32,
             command: self.flow.pieces.len() as u32,
             command_pieces: 0,
         };
-        let (action, program) = self.add_command(&spec, &names, &mut template)?;
-        let env = self.flow.variables.len() as u32;
-        for (name, value) in &spec.env {
-            let start = self.flow.pieces.len();
-            parse_into(value, &names, &mut self.strings, &mut self.flow.pieces)?;
-            self.flow.variables.push(Variable {
-                name: self.strings.add(&name.text).0,
-                value: start as u32,
-                value_pieces: (self.flow.pieces.len() - start) as u32,
-            });
-        }
-        let outputs = self.write_all(spec.outputs.iter().map(|text| (text, false)), &names)?;
-        let inputs = spec.inputs.iter().map(|input| match input {
-            Input::Path(text) => (text, false),
-            Input::All(text) => (text, true),
+        let groups = [&spec.inputs, &spec.outputs].map(|entries| {
+            let groups = entries.iter().filter_map(|entry| Some(entry.group.as_ref()?.text.clone()));
+            groups.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>()
         });
-        let inputs = self.write_all(inputs, &names)?;
-        let after = self.write_all(spec.after.iter().map(|text| (text, true)), &names)?;
+        let count = |entries: &[Entry]| (!entries.iter().any(|entry| entry.is_all)).then_some(entries.len());
+        let scope = Scope {
+            columns: &names,
+            params: &params,
+            in_command: true,
+            groups: [&groups[0], &groups[1]],
+            counts: [count(&spec.inputs), count(&spec.outputs)],
+        };
+        let path_scope = Scope { in_command: false, ..scope };
+        let command_start = self.flow.pieces.len();
+        let (action, program) = self.add_command(&spec, &scope, &mut template)?;
+        let env = self.add_environment(&spec, &scope)?;
+        let named = self.sides_named(command_start, &spec);
+        let outputs = self.write_outputs(&spec, &path_scope)?;
+        let inputs = self.write_inputs(&spec, &path_scope)?;
+        let after = spec.after.iter().map(|text| Entry { is_all: true, ..Entry::path(text.clone()) });
+        let after = self.write_all(after.collect::<Vec<_>>().iter(), &path_scope, 0)?;
+        let extras = self.add_extras(&spec, &path_scope, named)?;
         let kind = spec.kind.as_ref().map(|kind| self.strings.add(&kind.text).0);
         let program = self.strings.add(&program).0;
+        let (class, class_count) = self.add_classes(&spec);
         let settings = Settings {
             timeout_ns: spec.timeout.map_or(0, |timeout| timeout.as_nanos() as u64),
+            estimate_time_ns: spec.estimate.time.map_or(UNKNOWN, |time| time.as_nanos() as u64),
+            estimate_memory_bytes: spec.estimate.memory_bytes.unwrap_or(UNKNOWN),
+            estimate_out_bytes: spec.estimate.out_bytes.unwrap_or(UNKNOWN),
             action,
             kind: NONE,
-            class: self.class(&spec),
+            class,
+            class_count,
             // Where it would begin does not matter if there is none.
             env: if spec.env.is_empty() { 0 } else { env },
             env_count: spec.env.len() as u32,
-            retries: spec.retries,
+            retries: spec.retries.times,
             priority: spec.priority,
+            extras,
             padding: 0,
         };
 
         self.template_by_name.resize(self.strings.strings.len(), NONE);
         self.template_by_name[name as usize] = self.flow.templates.len() as u32;
         self.flow.templates.push(template);
-        self.sources.push(Source { mark: spec.name.mark, outputs, inputs, after, kind, program, settings });
+        self.sources.push(Source { mark: spec.name.mark, outputs, inputs, after, named, kind, program, settings });
         self.task_total += rows;
         Ok(())
     }
 
-    /// Adds the columns of a `foreach` and returns how many rows they make together.
-    fn add_columns(&mut self, spec: &TaskSpec) -> Result<u64, Problem> {
-        let mut columns = Vec::new();
-        for (name, over) in &spec.foreach {
-            let column = match over {
-                Foreach::Range { first, last } => {
-                    let length = last.abs_diff(*first).saturating_add(1);
-                    if length > TASKS_LIMIT {
-                        return Err(Problem::new(
-                            name.mark,
-                            format!("`{}` runs over {length} values", name.text),
-                            format!("at most {TASKS_LIMIT} tasks fit into a workflow"),
-                        ));
-                    }
-                    Column { first: *first, is_list: 0, list: 0, length: length as u32, stride: 1 }
-                }
-                Foreach::List(values) => {
-                    self.list_column(name, values.iter().map(|value| (value.text.as_str(), value.mark)))?
-                }
-                Foreach::Glob(glob) => {
-                    let found = self.surroundings.glob(&glob.text).map_err(|why| {
-                        Problem::new(glob.mark, format!("`{}` cannot be searched for: {why}", glob.text), "correct it")
-                            .spanning(&glob.text)
-                    })?;
-                    if found.is_empty() {
-                        return Err(Problem::new(
-                            glob.mark,
-                            format!("no file matches `{}`", glob.text),
-                            "it is looked for from the workflow's directory: correct the pattern or make the files first",
-                        )
-                        .spanning(&glob.text));
-                    }
-                    self.list_column(name, found.iter().map(|path| (path.as_str(), glob.mark)))?
-                }
-            };
-            columns.push(column);
+    fn write_outputs(&mut self, spec: &TaskSpec, scope: &Scope) -> Result<(u32, u32), Problem> {
+        let (first, mut last) = self.write_all(spec.outputs.iter(), scope, 0)?;
+        let streams = &spec.streams;
+        if let Some(stdout) = &streams.stdout {
+            last = self.write_all([Entry::path(stdout.clone())].iter(), scope, STREAM)?.1;
         }
-        let mut rows: u64 = 1;
-        for column in columns.iter_mut().rev() {
-            column.stride = u32::try_from(rows).unwrap_or(u32::MAX);
-            rows = rows.saturating_mul(u64::from(column.length));
+        // Complaints are worth having, but nobody has to do a task again for want of them.
+        let is_own = |stderr: &&Text| streams.stdout.as_ref().is_none_or(|stdout| stdout.text != stderr.text);
+        if let Some(stderr) = streams.stderr.as_ref().filter(is_own) {
+            last = self.write_all([Entry::path(stderr.clone())].iter(), scope, STREAM | OPTIONAL)?.1;
         }
-        self.flow.columns.extend(columns);
-        Ok(rows)
+        Ok((first, last))
     }
 
-    /// With commas in values, two combinations can read alike: `x,y` and `z`, or `x` and `y,z`.
-    fn check_names_apart(&self, spec: &TaskSpec, columns_start: usize, rows: u64) -> Result<(), Problem> {
-        let columns = &self.flow.columns[columns_start..];
-        let has_comma = |column: &&Column| {
-            let list = column.list as usize..(column.list + column.length) as usize;
-            column.is_list == 1
-                && self.flow.values[list].iter().any(|value| self.strings.strings.get(*value).contains(','))
-        };
-        // Beyond that, looking would cost more memory than the workflow itself.
-        if columns.len() < 2 || rows > 5_000_000 || columns.iter().find(has_comma).is_none() {
-            return Ok(());
-        }
-        let mut names: Vec<String> = (0..rows as u32)
-            .map(|row| {
-                let mut name = String::new();
-                for column in columns {
-                    super::write_value(column, row, &self.flow.values, &self.strings.strings, &mut name);
-                    name.push(',');
-                }
-                name
-            })
-            .collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            None => Ok(()),
-            Some(pair) => Err(Problem::new(
-                spec.name.mark,
-                format!("two of its tasks would be called `{}:{}`", spec.name.text, pair[0].trim_end_matches(',')),
-                "use values without commas, or fewer names in `foreach`",
-            )
-            .spanning(&spec.name.text)),
-        }
-    }
-
-    fn list_column<'v>(
-        &mut self,
-        name: &Text,
-        values: impl Iterator<Item = (&'v str, Mark)>,
-    ) -> Result<Column, Problem> {
-        let start = self.flow.values.len();
-        let mut marks = Vec::new();
-        for (value, mark) in values {
-            self.flow.values.push(self.strings.add(value).0);
-            marks.push(mark);
-        }
-        let mut sorted: Vec<(u32, usize)> = self.flow.values[start..].iter().copied().zip(0..).collect();
-        sorted.sort_unstable();
-        if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let value = self.strings.strings.get(pair[0].0);
-            return Err(Problem::new(
-                marks[pair[1].1],
-                format!("`{}` has the value `{value}` twice, which would make two tasks of the same name", name.text),
-                "keep one of them",
-            )
-            .spanning(value)
-            .with_related(marks[pair[0].1], "the first is here"));
-        }
-        let length = (self.flow.values.len() - start) as u32;
-        Ok(Column { first: 0, is_list: 1, list: start as u32, length, stride: 1 })
-    }
-
-    /// Adds the pieces of the command; returns what it does and the name of the program, as far as it can be told.
-    fn add_command(
-        &mut self,
-        spec: &TaskSpec,
-        names: &[String],
-        template: &mut Template,
-    ) -> Result<(u32, String), Problem> {
-        let start = self.flow.pieces.len();
-        let program = match &spec.action {
-            Action::Run(text) => {
-                parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
-                self.check_corners(text, names, template.columns, start)?;
-                (command::RUN, path::file_name(text.text.split_whitespace().next().unwrap_or("run")).to_owned())
-            }
-            Action::Exec(words) => {
-                for (at, word) in words.iter().enumerate() {
-                    if at > 0 {
-                        self.flow.pieces.push(Piece::WORD_END);
-                    }
-                    parse_into(word, names, &mut self.strings, &mut self.flow.pieces)?;
-                }
-                (command::EXEC, path::file_name(&words[0].text).to_owned())
-            }
-            Action::Noop => (command::NOOP, "noop".to_owned()),
-            Action::Sleep(text) => {
-                parse_into(text, names, &mut self.strings, &mut self.flow.pieces)?;
-                let pieces = &self.flow.pieces[start..];
-                let distinct_rows = if pieces.iter().any(|piece| piece.varies()) { template.rows } else { 1 };
-                let mut rendered = String::new();
-                for row in 0..distinct_rows {
-                    rendered.clear();
-                    self.render(template, row, pieces, &mut rendered);
-                    if let Err(why) = quantity::duration(&rendered) {
-                        return Err(Problem::new(
-                            text.mark,
-                            format!("`sleep` cannot be `{rendered}`: {why}"),
-                            "write a time such as 250ms or 2s",
-                        )
-                        .spanning(&text.text));
-                    }
-                }
-                (command::SLEEP, "sleep".to_owned())
-            }
-        };
-        template.command_pieces = (self.flow.pieces.len() - start) as u32;
-        Ok(program)
-    }
-
-    /// In here-documents, backquotes and the like only harmless values are allowed: no quoting is safe there.
-    fn check_corners(&self, text: &Text, names: &[String], columns: u32, start: usize) -> Result<(), Problem> {
-        for column in pattern::columns_in_corners(&self.flow.pieces[start..], &self.strings.strings) {
-            let values = &self.flow.columns[(columns + column) as usize];
-            if values.is_list == 0 {
-                continue;
-            }
-            let list = &self.flow.values[values.list as usize..(values.list + values.length) as usize];
-            let harmful =
-                list.iter().map(|value| self.strings.strings.get(*value)).find(|value| !shell::is_harmless(value));
-            if let Some(value) = harmful {
-                let name = &names[column as usize];
-                return Err(Problem::new(
-                    text.mark,
-                    format!("the value `{value}` of `{name}` cannot be written safely where `{{{name}}}` stands in this command"),
-                    format!("add `env: {{ VALUE: \"{{{name}}}\" }}` and write `\"$VALUE\"` there"),
-                )
-                .spanning(text.text.lines().next().unwrap_or("")));
-            }
-        }
-        Ok(())
-    }
-
-    fn class(&mut self, spec: &TaskSpec) -> u32 {
-        let resources = Resources { cpus_milli: spec.cpus_milli.into(), memory_bytes: spec.memory_bytes };
-        *self.class_by_resources.entry(resources).or_insert_with(|| {
-            self.flow.classes.push(resources);
-            (self.flow.classes.len() - 1) as u32
-        })
+    fn write_inputs(&mut self, spec: &TaskSpec, scope: &Scope) -> Result<(u32, u32), Problem> {
+        let (first, _) = self.write_all(spec.inputs.iter(), scope, 0)?;
+        let stdin = spec.streams.stdin.clone().map(Entry::path);
+        let (_, last) = self.write_all(stdin.iter().chain(&spec.uses), scope, 0)?;
+        Ok((first, last))
     }
 
     fn write_all<'t>(
         &mut self,
-        texts: impl Iterator<Item = (&'t Text, bool)>,
-        names: &[String],
+        entries: impl Iterator<Item = &'t Entry>,
+        scope: &Scope,
+        flags: u8,
     ) -> Result<(u32, u32), Problem> {
         let first = self.written.len() as u32;
-        for (text, is_all) in texts {
-            let start = self.pieces.len();
-            parse_into(text, names, &mut self.strings, &mut self.pieces)?;
+        let prefix = self.frame().prefix;
+        for entry in entries {
+            let mut pieces = std::mem::take(&mut self.pieces);
+            let start = pieces.len();
+            let parsed = self.parse_into(&entry.path, scope, &mut pieces);
+            self.pieces = pieces;
+            parsed?;
             let count = (self.pieces.len() - start) as u32;
-            self.written.push(Written { start: start as u32, count, mark: text.mark, is_all });
+            let group = entry.group.as_ref().map_or(NONE, |group| self.strings.add(&group.text).0);
+            let own = if entry.is_temp { TEMP } else { 0 } | if entry.is_optional { OPTIONAL } else { 0 };
+            self.written.push(Written {
+                start: start as u32,
+                count,
+                mark: entry.path.mark,
+                group,
+                prefix,
+                is_all: entry.is_all,
+                flags: flags | own,
+            });
         }
         Ok((first, self.written.len() as u32))
     }
 
-    /// Checks the whole and hands it over.
-    pub(super) fn finish(mut self) -> Result<Workflow, Problems> {
-        let title = self.title.take().map_or(self.default_title.clone(), |title| title.text);
-        self.flow.name = self.strings.add(&title).0;
-        if !self.saw_tasks {
-            self.problems.push(Problem::new(
-                Mark { line: 1, column: 1 },
-                "the workflow has no tasks",
-                "write at least one below `tasks:`, for example `hello: { run: echo hello }`",
-            ));
+    fn parse_into(&mut self, text: &Text, scope: &Scope, pieces: &mut Vec<Piece>) -> Result<(), Problem> {
+        let start = pieces.len();
+        let wrong = |(message, remedy, words): pattern::Wrong| {
+            let problem = Problem::new(text.mark, message, remedy).spanning(&text.text);
+            if words.is_empty() { problem } else { problem.about(words) }
+        };
+        pattern::parse(&text.text, scope, &mut self.strings, pieces).map_err(wrong)?;
+        for column in pieces[start..].iter().filter_map(|piece| piece.number_column()) {
+            self.check_numbers(column, scope).map_err(|(message, remedy)| wrong((message, remedy, String::new())))?;
         }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Problems> {
+        let title = self.title.take().map_or(self.request.default_name.to_owned(), |title| title.text);
+        self.flow.name = self.strings.add(&title).0;
         self.problems.check()?;
-        self.settle();
+        self.settle_kinds();
         self.number_tasks();
         self.add_outputs();
         self.problems.check()?;
@@ -429,19 +401,20 @@ impl<'a> Builder<'a> {
         self.index_values();
         self.add_inputs();
         self.problems.check()?;
+        self.keep_output_paths();
         let after = self.find_after();
         self.problems.check()?;
         self.flow.strings = std::mem::take(&mut self.strings.strings);
         self.flow.objects = std::mem::take(&mut self.objects.strings);
         edges::connect(&mut self.flow, after);
-        if let Some(cycle) = edges::find_cycle(&self.flow) {
-            return Err(self.cycle_problem(&cycle).into());
+        match edges::find_cycle(&self.flow) {
+            Some(cycle) => Err(self.cycle_problem(&cycle).into()),
+            None => Ok(()),
         }
-        Ok(self.flow)
     }
 
     /// Gives each template its kind and with it its settings.
-    fn settle(&mut self) {
+    fn settle_kinds(&mut self) {
         let unnamed = self.sources.iter().filter(|source| source.kind.is_none()).count();
         let by_program = unnamed > NAMED_KINDS_LIMIT;
         let mut kinds: BTreeMap<u32, u32> = BTreeMap::new();
@@ -471,8 +444,9 @@ impl<'a> Builder<'a> {
     fn task_name(&self, task: u32) -> String {
         let template = &self.flow.templates[self.flow.task_template[task as usize] as usize];
         let mut name = self.strings.strings.get(template.name).to_owned();
-        for column in 0..template.column_count {
-            name.push(if column == 0 { ':' } else { ',' });
+        let mut separator = ':';
+        for column in template.name_columns(&self.flow.columns) {
+            name.push(std::mem::replace(&mut separator, ','));
             self.value(template, task - template.first_task, column, &mut name);
         }
         name
@@ -492,12 +466,28 @@ impl<'a> Builder<'a> {
     }
 
     fn render(&self, template: &Template, row: u32, pieces: &[Piece], out: &mut String) {
-        let value = |column, out: &mut String| self.value(template, row, column, out);
-        pattern::render(pieces, &self.strings.strings, pattern::Quoting::Plain, &value, out);
+        let values = RowValues { builder: self, template, row };
+        pattern::render(pieces, &self.strings.strings, pattern::Quoting::Plain, &values, out);
     }
 }
 
-fn parse_into(text: &Text, names: &[String], strings: &mut Interner, pieces: &mut Vec<Piece>) -> Result<(), Problem> {
-    pattern::parse(&text.text, names, strings, pieces)
-        .map_err(|(message, remedy)| Problem::new(text.mark, message, remedy).spanning(&text.text))
+/// The values of a row while the workflow is being built: paths know nothing else.
+struct RowValues<'b, 'a> {
+    builder: &'b Builder<'a>,
+    template: &'b Template,
+    row: u32,
+}
+
+impl Values for RowValues<'_, '_> {
+    fn column(&self, column: u32, out: &mut String) {
+        self.builder.value(self.template, self.row, column, out);
+    }
+
+    fn paths(&self, _: Side, _: Selection) -> Vec<String> {
+        unreachable!("paths do not name paths")
+    }
+
+    fn fact(&self, _: Fact, _: &mut String) {
+        unreachable!("paths do not depend on how a task runs")
+    }
 }

@@ -7,11 +7,12 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use thiserror::Error;
 
 use super::Workflow;
+use super::demand::Demands;
 use super::strings::Strings;
 use crate::fingerprint::hash;
 
 /// Changes whenever an array is added or changes its meaning.
-const MAGIC: [u8; 8] = *b"throngw1";
+const MAGIC: [u8; 8] = *b"throngw2";
 
 /// A workflow file that cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -40,7 +41,14 @@ impl Workflow {
         out.array(&self.pieces);
         out.array(&self.variables);
         out.array(&self.kinds);
-        out.array(&self.classes);
+        out.array(&self.extras);
+        out.array(&self.paths);
+        out.array(&self.ranges);
+        out.array(&self.codes);
+        out.array(&self.demands.classes);
+        out.array(&self.demands.demands);
+        out.array(&self.demands.named);
+        out.array(&self.object_flags);
         out.array(&self.task_template);
         out.strings(&self.objects);
         out.array(&self.producers);
@@ -78,7 +86,12 @@ impl Workflow {
             pieces: from.array()?,
             variables: from.array()?,
             kinds: from.array()?,
-            classes: from.array()?,
+            extras: from.array()?,
+            paths: from.array()?,
+            ranges: from.array()?,
+            codes: from.array()?,
+            demands: Demands { classes: from.array()?, demands: from.array()?, named: from.array()? },
+            object_flags: from.array()?,
             task_template: from.array()?,
             objects: from.strings()?,
             producers: from.array()?,

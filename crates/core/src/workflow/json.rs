@@ -7,8 +7,8 @@ use super::problem::{Mark, Problem};
 use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, note_key, too_deep};
 
 /// Reads a document, handing over its entries in order.
-pub(crate) fn read(text: &str, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0 };
+pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0, file };
     reader.space();
     if reader.peek() != Some(b'{') {
         return Err(not_a_map(reader.mark()));
@@ -44,6 +44,7 @@ struct Reader<'text> {
     /// line of gigabytes, and must not be counted from its start for every value.
     counted_to: usize,
     columns: u32,
+    file: u32,
 }
 
 impl Reader<'_> {
@@ -51,11 +52,11 @@ impl Reader<'_> {
         if self.at < self.counted_to {
             // Only an error goes back, to the start of what it is about.
             let back = self.text[self.at..self.counted_to].chars().count() as u32;
-            return Mark { line: self.line, column: self.columns.saturating_sub(back) + 1 };
+            return Mark { line: self.line, column: self.columns.saturating_sub(back) + 1, file: self.file };
         }
         self.columns += self.text[self.counted_to..self.at].chars().count() as u32;
         self.counted_to = self.at;
-        Mark { line: self.line, column: self.columns + 1 }
+        Mark { line: self.line, column: self.columns + 1, file: self.file }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -178,7 +179,10 @@ impl Reader<'_> {
             .position(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.'))
             .map_or(self.bytes.len(), |length| start + length);
         let word = &self.text[start..end];
-        let number = word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        let digits = word.strip_prefix('-').unwrap_or(word);
+        // `01` is no number in JSON, though it could be read as one.
+        let is_padded = digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
+        let number = digits.starts_with(|first: char| first.is_ascii_digit()) && !is_padded;
         if !(matches!(word, "true" | "false" | "null") || number && word.parse::<f64>().is_ok()) {
             return Err(self.unexpected("a value"));
         }

@@ -19,9 +19,13 @@
 
 mod builder;
 mod command;
+mod container;
+mod demand;
 mod edges;
 mod file;
 mod json;
+pub mod keys;
+mod params;
 pub mod path;
 mod pattern;
 mod problem;
@@ -30,6 +34,7 @@ mod select;
 mod shell;
 mod spec;
 mod strings;
+mod table;
 mod value;
 mod yaml;
 
@@ -38,13 +43,16 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
-pub use command::Action;
+pub use builder::Request;
+pub use command::{Action, Conditions, ContainerUse, as_script};
+pub use container::{CONTAINER_RUNNERS, Inside, in_container};
+pub use demand::{Demand, Pool, Resources};
 pub use file::BadFile;
-pub use problem::{Mark, Problem, Problems};
+pub use problem::{Mark, Problem, Problems, SourceFile};
 pub use select::UnknownTarget;
 
 use crate::fingerprint::hash;
-use crate::ids::{ClassId, KindId, ObjectId, TaskId, TemplateId};
+use crate::ids::{KindId, ObjectId, TaskId, TemplateId};
 use pattern::Piece;
 use strings::Strings;
 
@@ -57,12 +65,21 @@ pub enum Format {
     Json,
 }
 
+impl Format {
+    /// The format of a file, by its name.
+    pub fn of(name: &str) -> Format {
+        if path::extension(name).eq_ignore_ascii_case(".json") { Format::Json } else { Format::Yaml }
+    }
+}
+
 /// What a workflow's text may ask of the world while it is read.
 pub trait Surroundings {
     /// The files that match a pattern, relative to the workflow's directory, sorted.
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
     /// Whether a file or directory is there.
     fn exists(&self, path: &str) -> bool;
+    /// The text of a file: one that is included, or that a `foreach` runs over.
+    fn read(&self, path: &str) -> Result<String, String>;
     /// What a path is used for that no task may make: the workflow's own file, or where the state is kept.
     fn reserved(&self, _path: &str) -> Option<&'static str> {
         None
@@ -81,16 +98,10 @@ impl Surroundings for NoFiles {
     fn exists(&self, _: &str) -> bool {
         true
     }
-}
 
-/// What the tasks of a class ask of a machine.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
-pub struct Resources {
-    /// Bytes of memory; zero when nothing was said.
-    pub memory_bytes: u64,
-    /// Thousandths of a core.
-    pub cpus_milli: u64,
+    fn read(&self, _: &str) -> Result<String, String> {
+        Err("there are no files here".to_owned())
+    }
 }
 
 /// What a task was written as: the text that one or many tasks share.
@@ -112,14 +123,75 @@ struct Template {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 struct Settings {
     timeout_ns: u64,
+    /// What somebody expects; the highest number where nobody said.
+    estimate_time_ns: u64,
+    estimate_memory_bytes: u64,
+    estimate_out_bytes: u64,
     action: u32,
     kind: u32,
+    /// The class of the first attempt; those of the next follow it, as many as there are.
     class: u32,
+    class_count: u32,
     env: u32,
     env_count: u32,
     retries: u32,
     priority: i32,
+    /// What only few tasks have, or `NONE`.
+    extras: u32,
     padding: u32,
+}
+
+/// No such thing.
+const NONE: u32 = u32::MAX;
+/// No such amount.
+const UNKNOWN: u64 = u64::MAX;
+
+/// Part of an array.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+struct Span {
+    start: u32,
+    count: u32,
+}
+
+impl Span {
+    fn range(self) -> Range<usize> {
+        self.start as usize..(self.start + self.count) as usize
+    }
+}
+
+/// What a task may have besides, and most do not: spans are empty where nothing was said.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+struct Extras {
+    /// Pieces.
+    stdin: Span,
+    stdout: Span,
+    stderr: Span,
+    dir: Span,
+    image: Span,
+    container_options: Span,
+    /// Values: the words of a shell.
+    shell: Span,
+    /// Paths, kept only where the command names them.
+    inputs: Span,
+    outputs: Span,
+    /// Exit codes after which another attempt may help.
+    codes: Span,
+    container_with: u32,
+    padding: u32,
+}
+
+/// An entry of `in` or `out`, for commands that name it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct PathPattern {
+    pieces: Span,
+    group: u32,
+    /// Where in `ranges` the objects of `{ all: TASK }` are told, or `NONE`.
+    all: u32,
+    /// One if they differ from row to row, or zero.
+    all_stride: u32,
 }
 
 /// One name of a `foreach`: row r has the value number `r / stride % length`.
@@ -127,10 +199,14 @@ struct Settings {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 struct Column {
     first: i64,
+    step: i64,
     is_list: u32,
     list: u32,
     length: u32,
     stride: u32,
+    /// Whether it is part of the task's name.
+    in_name: u32,
+    padding: u32,
 }
 
 /// An environment variable of a template.
@@ -157,7 +233,15 @@ pub struct Workflow {
     variables: Vec<Variable>,
     /// Numbers of strings: the names of kinds.
     kinds: Vec<u32>,
-    classes: Vec<Resources>,
+    extras: Vec<Extras>,
+    paths: Vec<PathPattern>,
+    /// Objects that an `{ all: TASK }` stands for.
+    ranges: Vec<Span>,
+    /// Pairs of exit codes, from and to.
+    codes: Vec<u32>,
+    demands: demand::Demands,
+    /// What is special about objects that are made here; empty if nothing is.
+    object_flags: Vec<u8>,
     task_template: Vec<u32>,
     /// Object names, by object number.
     objects: Strings,
@@ -179,13 +263,16 @@ impl Workflow {
         default_name: &str,
         surroundings: &dyn Surroundings,
     ) -> Result<Workflow, Problems> {
-        let mut builder = builder::Builder::new(default_name, surroundings);
-        let mut take = |item| builder.add(item);
-        match format {
-            Format::Yaml => yaml::read(text, &mut take)?,
-            Format::Json => json::read(text, &mut take)?,
-        }
-        builder.finish()
+        let request = Request { text, format, default_name, settings: &[], param_files: &[] };
+        Workflow::read(&request, surroundings).map(|(flow, _)| flow)
+    }
+
+    /// Reads and checks a workflow with parameters as somebody has set them; also returns the files that it includes.
+    pub fn read(
+        request: &Request<'_>,
+        surroundings: &dyn Surroundings,
+    ) -> Result<(Workflow, Vec<SourceFile>), Problems> {
+        builder::Builder::new(request, surroundings).build()
     }
 
     /// The workflow's name.
@@ -244,6 +331,22 @@ impl Workflow {
         TemplateId(self.task_template[task.index()])
     }
 
+    /// How many templates there are.
+    pub fn template_count(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// The tasks of a template, by their numbers.
+    pub fn tasks_of(&self, template: TemplateId) -> Range<u32> {
+        let template = &self.templates[template.index()];
+        template.first_task..template.first_task + template.rows
+    }
+
+    /// The name of a template.
+    pub fn template_name(&self, template: TemplateId) -> &str {
+        self.strings.get(self.templates[template.index()].name)
+    }
+
     /// The kind of a task.
     pub fn kind(&self, task: TaskId) -> KindId {
         KindId(self.settings_of(task).kind)
@@ -259,19 +362,50 @@ impl Workflow {
         self.strings.get(self.kinds[kind.index()])
     }
 
-    /// The resource class of a task.
-    pub fn class(&self, task: TaskId) -> ClassId {
-        ClassId(self.settings_of(task).class)
-    }
-
-    /// What each class asks for.
-    pub fn classes(&self) -> &[Resources] {
-        &self.classes
-    }
-
     /// How often a task may be tried again after it failed.
     pub fn retries(&self, task: TaskId) -> u32 {
         self.settings_of(task).retries
+    }
+
+    /// Whether another attempt may help after one that ended with this code, as a shell would tell it: a signal is 128
+    /// and its number, a timeout 124, and zero stands for an end that has no code.
+    pub fn is_worth_retrying(&self, task: TaskId, code: u8) -> bool {
+        let codes = self.extras_of(task).map_or(&[][..], |extras| &self.codes[extras.codes.range()]);
+        codes.is_empty() || codes.chunks(2).any(|pair| (pair[0]..=pair[1]).contains(&code.into()))
+    }
+
+    /// How long somebody expects a task to take.
+    pub fn estimated_time(&self, task: TaskId) -> Option<Duration> {
+        Some(self.settings_of(task).estimate_time_ns).filter(|time| *time != UNKNOWN).map(Duration::from_nanos)
+    }
+
+    /// How much memory somebody expects a task to need.
+    pub fn estimated_memory_bytes(&self, task: TaskId) -> Option<u64> {
+        Some(self.settings_of(task).estimate_memory_bytes).filter(|bytes| *bytes != UNKNOWN)
+    }
+
+    /// How much somebody expects a task to write, in all its outputs together.
+    pub fn estimated_output_bytes(&self, task: TaskId) -> Option<u64> {
+        Some(self.settings_of(task).estimate_out_bytes).filter(|bytes| *bytes != UNKNOWN)
+    }
+
+    /// Whether an object is to be deleted when its last reader is done.
+    pub fn is_temp(&self, object: ObjectId) -> bool {
+        self.object_flag(object, TEMP)
+    }
+
+    /// Whether any object is to be deleted when its last reader is done.
+    pub fn has_temps(&self) -> bool {
+        self.object_flags.iter().any(|flags| flags & TEMP != 0)
+    }
+
+    /// Whether a task may end well without making an object.
+    pub fn is_optional(&self, object: ObjectId) -> bool {
+        self.object_flag(object, OPTIONAL)
+    }
+
+    fn object_flag(&self, object: ObjectId, flag: u8) -> bool {
+        self.object_flags.get(object.index()).is_some_and(|flags| flags & flag != 0)
     }
 
     /// How long one attempt at a task may take.
@@ -289,8 +423,9 @@ impl Workflow {
     pub fn name(&self, task: TaskId) -> String {
         let template = self.template_of(task);
         let mut name = self.strings.get(template.name).to_owned();
-        for column in 0..template.column_count {
-            name.push(if column == 0 { ':' } else { ',' });
+        let mut separator = ':';
+        for column in template.name_columns(&self.columns) {
+            name.push(std::mem::replace(&mut separator, ','));
             self.write_value(task, column, &mut name);
         }
         name
@@ -303,7 +438,7 @@ impl Workflow {
         text.push('\0');
         let template = self.template_of(task);
         text.push_str(self.strings.get(template.name));
-        for column in 0..template.column_count {
+        for column in template.name_columns(&self.columns) {
             text.push('\0');
             self.write_value(task, column, &mut text);
         }
@@ -349,9 +484,22 @@ fn write_value(column: &Column, row: u32, values: &[u32], strings: &Strings, out
         out.push_str(strings.get(values[(column.list + number) as usize]));
     } else {
         use std::fmt::Write;
-        write!(out, "{}", column.first + i64::from(number)).expect("writing to a string cannot fail");
+        write!(out, "{}", column.first + i64::from(number) * column.step).expect("writing to a string cannot fail");
     }
 }
+
+impl Template {
+    /// The numbers of its columns that are part of its tasks' names.
+    fn name_columns<'a>(&self, columns: &'a [Column]) -> impl Iterator<Item = u32> + 'a {
+        let own = &columns[self.columns as usize..(self.columns + self.column_count) as usize];
+        own.iter().zip(0..).filter(|(column, _)| column.in_name == 1).map(|(_, number)| number)
+    }
+}
+
+/// Deleted when its last reader is done.
+const TEMP: u8 = 1;
+/// Need not be there when its task has ended.
+const OPTIONAL: u8 = 2;
 
 fn range(starts: &[u32], task: TaskId) -> Range<usize> {
     starts[task.index()] as usize..starts[task.index() + 1] as usize

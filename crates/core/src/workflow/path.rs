@@ -64,6 +64,26 @@ pub fn directory(path: &str) -> &str {
     }
 }
 
+/// A path as a program sees it that runs in `directory`; both are normalized and start from the same place.
+pub fn seen_from(directory: &str, path: &str) -> String {
+    if path.starts_with('/') || directory.is_empty() {
+        return path.to_owned();
+    }
+    // From somewhere else altogether, only the caller could say where the path starts.
+    if directory.starts_with('/') || directory.starts_with("..") {
+        return path.to_owned();
+    }
+    let mut from = directory.split('/').peekable();
+    let mut to = path.split('/').peekable();
+    while from.peek().is_some() && from.peek() == to.peek() {
+        from.next();
+        to.next();
+    }
+    let up = from.map(|_| "..");
+    let parts: Vec<&str> = up.chain(to).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +111,15 @@ mod tests {
         for outside in ["", "/a", "..", "../a"] {
             assert!(!is_inside(outside), "{outside}");
         }
+    }
+
+    #[test]
+    fn from_another_directory() {
+        assert_eq!(seen_from("work/1", "data/a"), "../../data/a");
+        assert_eq!(seen_from("work/1", "work/1/x"), "x");
+        assert_eq!(seen_from("work", "work"), ".");
+        assert_eq!(seen_from("work", "/abs"), "/abs");
+        assert_eq!(seen_from("work", "../up"), "../../up");
     }
 
     #[test]

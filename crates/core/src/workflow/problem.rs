@@ -9,6 +9,8 @@ pub struct Mark {
     pub line: u32,
     /// Column, from one.
     pub column: u32,
+    /// Which file: zero is the workflow itself, others are those that it includes.
+    pub file: u32,
 }
 
 /// One thing that is wrong.
@@ -23,13 +25,15 @@ pub struct Problem {
     /// What to do about it.
     pub remedy: String,
     /// Another place that has to do with it, and how.
-    pub related: Option<(Mark, String)>,
+    pub related: Option<Box<(Mark, String)>>,
+    /// The very words that are wrong, if they stand somewhere behind `mark`: a long command has many lines.
+    pub words: Option<Box<str>>,
 }
 
 impl Problem {
     /// A problem at a place.
     pub fn new(mark: Mark, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Problem { mark, length: 1, message: message.into(), remedy: remedy.into(), related: None }
+        Problem { mark, length: 1, message: message.into(), remedy: remedy.into(), related: None, words: None }
     }
 
     /// Underlines this much of the text.
@@ -39,10 +43,17 @@ impl Problem {
         self
     }
 
+    /// Says which words behind the mark are meant.
+    #[must_use]
+    pub fn about(mut self, words: impl Into<Box<str>>) -> Self {
+        self.words = Some(words.into());
+        self
+    }
+
     /// Points at a second place.
     #[must_use]
     pub fn with_related(mut self, mark: Mark, why: impl Into<String>) -> Self {
-        self.related = Some((mark, why.into()));
+        self.related = Some(Box::new((mark, why.into())));
         self
     }
 }
@@ -54,6 +65,17 @@ pub struct Problems {
     pub shown: Vec<Problem>,
     /// How many more there are.
     pub hidden: u64,
+    /// The files besides the workflow that marks may point into; the first has number one.
+    pub files: Vec<SourceFile>,
+}
+
+/// A file that a workflow includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its path, as it was written.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
 }
 
 /// A person reads ten messages; a million would bury the first.
@@ -75,7 +97,7 @@ impl std::error::Error for Problems {}
 
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
-        Problems { shown: vec![problem], hidden: 0 }
+        Problems { shown: vec![problem], hidden: 0, files: Vec::new() }
     }
 }
 
@@ -101,7 +123,7 @@ impl ProblemList {
             return Ok(());
         }
         let mut shown = std::mem::take(&mut self.shown);
-        shown.sort_by_key(|problem| problem.mark);
-        Err(Problems { shown, hidden: self.hidden })
+        shown.sort_by_key(|problem| (problem.mark.file, problem.mark));
+        Err(Problems { shown, hidden: self.hidden, files: Vec::new() })
     }
 }

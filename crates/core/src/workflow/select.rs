@@ -15,31 +15,48 @@ pub struct UnknownTarget {
     pub nearest: Option<String>,
 }
 
-/// The row of a `foreach` that has these values, as a task's name has them; `position` finds one in a list column.
-pub(super) fn find_row(
+/// The row of a `foreach` that has these values, as a task's name has them; `positions` finds one in a list column.
+pub(super) fn find_row(columns: &[Column], values: &str, positions: &dyn Fn(&Column, &str) -> Vec<u32>) -> Option<u32> {
+    find_rest(columns, values, None, positions)
+}
+
+/// Goes on with the columns that are left. `together` holds the positions that are still possible in the dimension
+/// that the first of them belongs to, if others of it have been read.
+fn find_rest(
     columns: &[Column],
     values: &str,
-    position: &dyn Fn(&Column, &str) -> Option<usize>,
+    together: Option<&[u32]>,
+    positions: &dyn Fn(&Column, &str) -> Vec<u32>,
 ) -> Option<u32> {
     let (column, rest) = columns.split_first()?;
+    let moves_on = rest.first().is_some_and(|next| (next.stride, next.length) == (column.stride, column.length));
     // Values may hold commas themselves: each place to cut is tried.
     let cuts = values.match_indices(',').map(|(at, _)| at).chain([values.len()]);
     for cut in cuts {
         let (value, left) = (&values[..cut], values.get(cut + 1..));
-        let number = if column.is_list == 1 {
-            position(column, value)
+        let mut possible = if column.is_list == 1 {
+            positions(column, value)
         } else {
             let parsed = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
-            let number = parsed.and_then(|number| number.checked_sub(column.first));
-            number.and_then(|number| usize::try_from(number).ok()).filter(|number| *number < column.length as usize)
+            let distance = parsed.and_then(|number| number.checked_sub(column.first));
+            let steps = distance.filter(|distance| *distance >= 0 && distance % column.step == 0);
+            let number = steps.map(|distance| distance / column.step).filter(|number| *number < column.length.into());
+            number.map(|number| number as u32).into_iter().collect()
         };
-        let Some(number) = number else { continue };
-        let own = number as u32 * column.stride;
+        if let Some(together) = together {
+            possible.retain(|position| together.contains(position));
+        }
+        let Some(&first) = possible.first() else { continue };
         match (left, rest.is_empty()) {
-            (None, true) => return Some(own),
+            (None, true) => return Some(first * column.stride),
+            (Some(left), false) if moves_on => {
+                if let Some(row) = find_rest(rest, left, Some(&possible), positions) {
+                    return Some(row);
+                }
+            }
             (Some(left), false) => {
-                if let Some(row) = find_row(rest, left, position) {
-                    return Some(own + row);
+                if let Some(row) = find_rest(rest, left, None, positions) {
+                    return Some(first * column.stride + row);
                 }
             }
             _ => {}
@@ -59,12 +76,18 @@ impl Workflow {
             let Some(values) = row else {
                 return Ok((template.first_task..template.first_task + template.rows).map(TaskId).collect());
             };
-            let columns = &self.columns[template.columns as usize..][..template.column_count as usize];
-            let position = |column: &Column, wanted: &str| {
+            let columns: Vec<Column> = self.columns[template.columns as usize..][..template.column_count as usize]
+                .iter()
+                .filter(|column| column.in_name == 1)
+                .copied()
+                .collect();
+            let columns = &columns[..];
+            let positions = |column: &Column, wanted: &str| {
                 let list = &self.values[column.list as usize..][..column.length as usize];
-                list.iter().position(|value| self.strings.get(*value) == wanted)
+                let found = list.iter().zip(0..).filter(|(value, _)| self.strings.get(**value) == wanted);
+                found.map(|(_, position)| position).collect()
             };
-            if let Some(row) = find_row(columns, values, &position) {
+            if let Some(row) = find_row(columns, values, &positions) {
                 return Ok(vec![TaskId(template.first_task + row)]);
             }
         }

@@ -64,6 +64,12 @@ pub(crate) fn is_harmless(value: &str) -> bool {
 }
 
 impl Surroundings {
+    /// The beginning of a text; if it is not known to be a shell's, no place in it is clear.
+    pub(crate) fn new(is_known: bool) -> Self {
+        let outermost = if is_known { Within::Plain(0) } else { Within::Unclear };
+        Surroundings { within: vec![outermost], ..Surroundings::default() }
+    }
+
     /// Follows the author's own text.
     pub(crate) fn follow(&mut self, text: &str) {
         for letter in text.chars() {

@@ -14,6 +14,26 @@ impl Surroundings for Files {
     fn exists(&self, path: &str) -> bool {
         self.0.contains(&path)
     }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        let text = match path {
+            "list.txt" => "one\n\ntwo words\n",
+            "samples.csv" => "sample,file,lane\nS1,r/a.fq,1\nS2,\"r/b,c.fq\",2\n",
+            "qc/qc.yaml" => {
+                "params: { depth: 3 }\ndefaults: { cpus: 2 }\ninclude: more.yaml\n\
+                 tasks: { a: { run: 'qc {depth}', out: qc.txt }, b: { noop: true, after: a } }"
+            }
+            "qc/more.yaml" => "tasks: { c: { noop: true, after: [a, main] } }",
+            "loop.yaml" => "include: loop.yaml\ntasks: {}",
+            _ => return Err("No such file or directory".to_owned()),
+        };
+        Ok(text.to_owned())
+    }
+}
+
+fn action(flow: &Workflow, task: u32) -> Action {
+    let task = TaskId(task);
+    flow.action(task, Conditions { attempt: 1, demand: flow.first_demand(task) })
 }
 
 fn parse(text: &str) -> Result<Workflow, Problems> {
@@ -44,10 +64,16 @@ fn a_workflow_from_yaml() {
     let flow = parse(THUMBNAILS).unwrap();
     assert_eq!(names(&flow, flow.tasks()), ["shrink:p/a.jpg", "shrink:p/b.jpg", "sheet"]);
     assert_eq!(
-        flow.action(TaskId(0)),
+        action(&flow, 0),
         Action::Program(["convert", "p/a.jpg", "-resize", "20%", "small/a.jpg"].map(str::to_owned).to_vec())
     );
-    assert_eq!(flow.action(TaskId(2)), Action::Shell("montage small/*.jpg sheet.png".to_owned()));
+    assert_eq!(
+        action(&flow, 2),
+        Action::Shell {
+            shell: ["/bin/sh", "-ec"].map(str::to_owned).to_vec(),
+            text: "montage small/*.jpg sheet.png".to_owned()
+        }
+    );
     assert_eq!(names(&flow, flow.children(TaskId(0))), ["sheet"]);
     assert_eq!(flow.parent_count(TaskId(2)), 2);
     assert_eq!(flow.find("small/b.jpg"), Ok(vec![TaskId(1)]));
@@ -145,6 +171,53 @@ fn every_message() {
         "tasks:\n  a:\n    run: x\n   out: y",
         "tasks: { a: { run: x, run: y } }",
         "a: &a [1]\nb: [*b]",
+        "tasks: { a: { foreach: { r: { csv: none.csv } }, run: x } }",
+        "tasks: { a: { foreach: { r: { csv: samples.csv, key: nope } }, run: x } }",
+        "tasks: { a: { foreach: { r: { csv: samples.csv } }, run: 'x {r.files}' } }",
+        "tasks: { a: { foreach: { r: { lines: list.txt, key: x } }, run: x } }",
+        "tasks: { a: { foreach: { r: { cvs: x } }, run: x } }",
+        "tasks: { a: { foreach: { zip: { x: 1..3, y: [a, b] } }, run: x } }",
+        "tasks: { a: { foreach: { zip: { x: [1, 1], y: [a, a] } }, run: x } }",
+        "tasks: { a: { foreach: { x: 0..1 by 0 }, run: x } }",
+        "tasks: { a: { foreach: { x: 1..0 by 0.1 }, run: x } }",
+        "tasks: { a: { foreach: { x: [a, { b: 1 }] }, run: x } }",
+        "tasks: { a: { foreach: { in: 1..2 }, run: x } }",
+        "tasks: { a: { foreach: { x: [a] }, run: 'x {x:04}' } }",
+        "tasks: { a: { foreach: { x: 1..2 }, run: 'x {x:4}' } }",
+        "tasks: { a: { run: 'x {in}' } }",
+        "tasks: { a: { run: 'x {in.1}', in: p/a.jpg } }",
+        "tasks: { a: { run: 'x {in.refs}', in: { ref: p/a.jpg } } }",
+        "tasks: { a: { run: x, out: '{task}.txt' } }",
+        "tasks: { a: { run: 'cat <<E\n{in}\nE', in: p/a.jpg } }",
+        "tasks: { a: { run: 'print({x})', shell: python3, foreach: { x: ['a b'] } } }",
+        "tasks: { a: { run: x, gpus: none } }",
+        "tasks: { a: { run: x, memory: 3 } }",
+        "tasks: { a: { run: x, memory: 2GB * tries } }",
+        "tasks: { a: { run: x, resources: [] } }",
+        "tasks: { a: { run: x, resources: { 'a b': 1 } } }",
+        "tasks: { a: { run: x, retries: { times: 2, codes: [0] } } }",
+        "tasks: { a: { run: x, estimate: { tiem: 2s } } }",
+        "tasks: { a: { run: x, shell: 'bash | tee' } }",
+        "tasks: { a: { run: x, container: { with: podman } } }",
+        "tasks: { a: { run: x, container: { image: a, with: lxc } } }",
+        "tasks: { a: { run: x, out: [{ path: o, tmp: true }] } }",
+        "tasks: { a: { run: x, temp: maybe } }",
+        "tasks: { a: { run: x, checkpoint: true } }",
+        "tasks: { a: { run: x, stdout: ../o } }",
+        "params: { n: }\ntasks: { a: { run: x } }",
+        "params: { in: 1 }\ntasks: { a: { run: x } }",
+        "params: { n: 3 }\ntasks: { a: { run: 'x {m}' } }",
+        "params: { n: 3 }\ntasks: { a: { run: x, cpus: '{m}' } }",
+        "params: { n: [1, 2] }\ntasks: { a: { run: 'x {n}' } }",
+        "params: { n: 3 }\ntasks: { a: { foreach: { n: 1..2 }, run: x } }",
+        "params: { n: 3 }\ntasks: { a: { run: x, when: '{n}' } }",
+        "tasks: { a: { run: x } }\nparams: { n: 3 }",
+        "defaults: { run: x }\ntasks: { a: { run: x } }",
+        "defaults: [x]\ntasks: { a: { run: x } }",
+        "include: nowhere.yaml\ntasks: { a: { run: x } }",
+        "include: loop.yaml\ntasks: { a: { run: x } }",
+        "include: { prefix: a }\ntasks: { a: { run: x } }",
+        "include: { file: qc/qc.yaml, params: { dept: 9 }, prefix: qc }\ntasks: { main: { run: x } }",
     ];
     let mut report = String::new();
     for text in cases {
@@ -241,7 +314,7 @@ proptest! {
         for format in [Format::Yaml, Format::Json] {
             if let Ok(flow) = Workflow::parse(&text, format, "x", &NoFiles) {
                 for task in flow.tasks() {
-                    flow.action(task);
+                    action(&flow, task.0);
                     flow.definition_hash(task);
                     let name = flow.name(task);
                     prop_assert!(flow.find(&name).is_ok());
@@ -257,5 +330,201 @@ proptest! {
 fn the_text_that_is_changed_is_itself_right() {
     for format in [Format::Yaml, Format::Json] {
         assert_eq!(Workflow::parse(SEED, format, "x", &NoFiles).unwrap().task_count(), 9);
+    }
+}
+
+/// The words with which an action starts a program, whatever reads them.
+fn words(flow: &Workflow, task: u32) -> Vec<String> {
+    match action(flow, task) {
+        Action::Program(words) => words,
+        Action::Shell { shell, text } => shell.into_iter().chain([text]).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn tables_lines_and_zips() {
+    let flow = parse(
+        "tasks: { align: { foreach: { s: { csv: samples.csv } }, run: 'bwa {s} {s.file} {s.file.stem} {s.lane:03}' } }",
+    )
+    .unwrap();
+    assert_eq!(names(&flow, flow.tasks()), ["align:S1", "align:S2"]);
+    assert_eq!(words(&flow, 1), ["bwa", "S2", "r/b,c.fq", "b,c", "002"]);
+    let keyed =
+        parse("tasks: { t: { foreach: { s: { csv: samples.csv, key: [lane, sample] } }, run: 'x {s}' } }").unwrap();
+    assert_eq!(names(&keyed, keyed.tasks()), ["t:1,S1", "t:2,S2"]);
+    assert_eq!(keyed.find("t:2,S2"), Ok(vec![TaskId(1)]));
+    assert!(keyed.find("t:2,S1").is_err());
+    let column =
+        parse("tasks: { t: { foreach: { s: { csv: samples.csv, column: file } }, run: 'x {s.name}' } }").unwrap();
+    assert_eq!(words(&column, 0), ["x", "a.fq"]);
+    let lines = parse("tasks: { t: { foreach: { l: { lines: list.txt } }, run: 'x {l}' } }").unwrap();
+    assert_eq!(words(&lines, 1), ["x", "two words"]);
+    let zipped = parse("tasks: { t: { foreach: { y: 1..2, zip: { a: [p, p], b: [q, r] } }, run: 'x {y} {a} {b}' } }");
+    let zipped = zipped.unwrap();
+    assert_eq!(names(&zipped, zipped.tasks()), ["t:1,p,q", "t:1,p,r", "t:2,p,q", "t:2,p,r"]);
+    for (number, name) in names(&zipped, zipped.tasks()).iter().enumerate() {
+        assert_eq!(zipped.find(name), Ok(vec![TaskId::at(number)]));
+    }
+    let records = parse("tasks: { t: { foreach: { r: [{ n: a, v: 1 }, { v: 2, n: b }] }, run: 'x {r.v}' } }").unwrap();
+    assert_eq!(
+        (names(&records, records.tasks()), words(&records, 1)),
+        (vec!["t:a".to_owned(), "t:b".to_owned()], vec!["x".to_owned(), "2".to_owned()])
+    );
+    let steps =
+        parse("tasks: { t: { foreach: { i: 0..10 by 5, x: -0.5..0.5 by 0.5 }, run: 'x {i:02} {x}' } }").unwrap();
+    assert_eq!(names(&steps, steps.tasks())[3..6], ["t:5,-0.5", "t:5,0.0", "t:5,0.5"]);
+    assert_eq!(steps.find("t:10,0.0"), Ok(vec![TaskId(7)]));
+}
+
+#[test]
+fn commands_name_their_files() {
+    let flow = parse(
+        "tasks: { make: { foreach: { i: 1..2 }, run: 'gen > {out}', out: 'd/{i} x.txt' }, \
+                  sum: { run: 'cat {in.parts} {in.head} > {out.0} 2> {out.1.stem}', dir: work/here, \
+                         in: { head: p/a.jpg, parts: [{ all: make }] }, out: [o/s, o/t.txt], uses: p/b.jpg }, \
+                  list: { exec: [ls, '{in}', '-{in}'], in: [{ all: make }] } }",
+    )
+    .unwrap();
+    assert_eq!(words(&flow, 1)[2], "gen > 'd/2 x.txt'");
+    assert_eq!(words(&flow, 2)[2], "cat '../../d/1 x.txt' '../../d/2 x.txt' ../../p/a.jpg > ../../o/s 2> t");
+    assert_eq!(words(&flow, 3), ["ls", "d/1 x.txt", "d/2 x.txt", "-d/1 x.txt d/2 x.txt"]);
+    assert_eq!(flow.inputs(TaskId(2)).len(), 4);
+    assert_eq!(flow.directory(TaskId(2)).as_deref(), Some("work/here"));
+    let bytes = flow.to_bytes();
+    assert_eq!(words(&Workflow::from_bytes(&bytes).unwrap(), 2), words(&flow, 2));
+}
+
+#[test]
+fn a_part_of_a_directory_is_named_as_written_and_each_row_finds_its_own() {
+    let flow = parse(
+        "tasks: { make: { foreach: { i: [a, b] }, run: x, out: 'd/{i}' }, \
+                  use: { foreach: { i: [a, b] }, run: 'x {in}', in: ['d/{i}/part', { all: 'make:{i}' }] } }",
+    )
+    .unwrap();
+    assert_eq!(words(&flow, 3), ["x", "d/b/part", "d/b"]);
+    assert_eq!(names(&flow, flow.children(TaskId(1))), ["use:b"]);
+}
+
+#[test]
+fn parameters_and_conditions() {
+    let text = "params: { n: 2, who: a b, cities: [Oslo, Rome], full: false }\n\
+                tasks:\n  a: { foreach: { i: '1..{n}', c: '{cities}' }, run: 'hi {who} {c}', cpus: '{n}' }\n  \
+                b: { run: x, when: '{full}', out: o }\n  c: { run: x, after: b, in: [{ all: b }] }";
+    let read = |settings: &[(&str, &str)]| {
+        let settings: Vec<(String, String)> =
+            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let request = Request { text, format: Format::Yaml, default_name: "x", settings: &settings, param_files: &[] };
+        Workflow::read(&request, &NoFiles).map(|(flow, _)| flow)
+    };
+    let flow = read(&[]).unwrap();
+    assert_eq!(flow.task_count(), 5);
+    assert_eq!(words(&flow, 0), ["hi", "a b", "Oslo"]);
+    assert_eq!(flow.demand(flow.first_demand(TaskId(0))).cpus_milli, 2000);
+    let flow = read(&[("n", "1"), ("cities", "[Bonn]"), ("full", "true"), ("who", "a: b # c")]).unwrap();
+    assert_eq!(names(&flow, flow.tasks()), ["a:1,Bonn", "b", "c"]);
+    assert_eq!(words(&flow, 0), ["hi", "a: b # c", "Bonn"]);
+    let problem = read(&[("citys", "[Bonn]")]).unwrap_err();
+    assert_eq!(problem.shown[0].message, "the workflow has no parameter `citys`");
+    assert_eq!(problem.shown[0].remedy, "did you mean `cities`?");
+}
+
+#[test]
+fn other_files_are_included_under_a_prefix() {
+    let text =
+        "include: { file: qc/qc.yaml, prefix: qc, params: { depth: 5 } }\ntasks: { main: { noop: true, after: qc.a } }";
+    let flow = parse(text).unwrap();
+    assert_eq!(names(&flow, flow.tasks()), ["qc.c", "qc.a", "qc.b", "main"]);
+    assert_eq!(words(&flow, 1), ["qc", "5"]);
+    assert_eq!(names(&flow, flow.children(TaskId(1))), ["qc.c", "qc.b", "main"]);
+    assert_eq!(flow.demand(flow.first_demand(TaskId(1))).cpus_milli, 2000);
+    assert_eq!(flow.demand(flow.first_demand(TaskId(3))).cpus_milli, 1000);
+}
+
+#[test]
+fn resources_grow_and_have_alternatives() {
+    let flow = parse(
+        "tasks: { a: { run: 'x {memory.gb} {cpus} {gpus} {attempt}', memory: 2GB * attempt, retries: 2, \
+                       resources: [{ gpus: 1 }, { cpus: 8 }] }, b: { run: x, gpus: 0.5, cpus: 0 } }",
+    )
+    .unwrap();
+    let demands = |attempt| -> Vec<_> {
+        flow.alternatives(flow.class(TaskId(0), attempt)).map(|demand| flow.demand(demand)).collect()
+    };
+    assert_eq!(demands(1)[0].named, [("gpus", 1000)]);
+    assert_eq!((demands(1)[0].cpus_milli, demands(1)[1].cpus_milli), (1000, 8000));
+    assert_eq!(demands(3)[1].memory_bytes, 6_000_000_000);
+    assert_eq!(demands(9)[1].memory_bytes, 6_000_000_000);
+    let second = flow.alternatives(flow.class(TaskId(0), 2)).nth(1).unwrap();
+    let action = flow.action(TaskId(0), Conditions { attempt: 2, demand: second });
+    assert_eq!(action, Action::Program(["x", "4", "8", "0", "2"].map(str::to_owned).to_vec()));
+    let tuned = parse("tasks: { a: { run: 'x {memory.gb} {cpus} {gpus} {attempt}', memory: 9GB } }").unwrap();
+    assert_eq!(flow.definition_hash(TaskId(0)), tuned.definition_hash(TaskId(0)));
+}
+
+#[test]
+fn shells_are_used_only_where_they_matter() {
+    let flow = parse(
+        "defaults: { shell: bash -euo pipefail }\n\
+         tasks: { a: { run: echo hi }, b: { run: 'a | b' }, c: { run: echo hi, shell: bash -l }, \
+                  d: { run: 'print(1)', shell: python3 }, e: { run: 'print 1', shell: perl -w } }",
+    )
+    .unwrap();
+    assert_eq!(words(&flow, 0), ["echo", "hi"]);
+    assert_eq!(words(&flow, 1), ["bash", "-euo", "pipefail", "-c", "a | b"]);
+    assert_eq!(words(&flow, 2), ["bash", "-l", "-c", "echo hi"]);
+    assert_eq!(words(&flow, 3), ["python3", "-c", "print(1)"]);
+    assert_eq!(words(&flow, 4), ["perl", "-w", "-e", "print 1"]);
+}
+
+#[test]
+fn streams_are_inputs_and_outputs() {
+    let flow = parse(
+        "tasks: { a: { run: x, stdin: p/a.jpg, stdout: o, stderr: o }, b: { run: x, out: l, stdout: l, stderr: e } }",
+    )
+    .unwrap();
+    assert_eq!((flow.inputs(TaskId(0)).len(), flow.outputs(TaskId(0)).len(), flow.outputs(TaskId(1)).len()), (1, 1, 2));
+    assert!(flow.is_optional(ObjectId(2)) && !flow.is_optional(ObjectId(1)));
+    assert_eq!(flow.streams(TaskId(1)), [None, Some("l".to_owned()), Some("e".to_owned())]);
+}
+
+#[test]
+fn attempts_after_certain_codes_only() {
+    let flow = parse("tasks: { a: { run: x, retries: { times: 2, codes: [75, 100..110] } }, b: { run: x } }").unwrap();
+    let worth = |task, code| flow.is_worth_retrying(TaskId(task), code);
+    assert!(worth(0, 75) && worth(0, 105) && !worth(0, 1) && !worth(0, 0) && worth(1, 0));
+    assert_eq!(flow.retries(TaskId(0)), 2);
+}
+
+#[test]
+fn every_key_of_the_list_is_read_and_its_example_is_right() {
+    for key in keys::TASK {
+        let action = if matches!(key.name, "run" | "exec" | "noop" | "sleep") { "" } else { "noop: true, " };
+        let value = if key.form == keys::Form::Text {
+            format!("'{}'", key.example.trim_matches('"'))
+        } else {
+            key.example.to_owned()
+        };
+        let more = if key.example.contains("{in}") { ", in: p/a.jpg, out: o" } else { "" };
+        let more = if key.name == "foreach" { "" } else { more };
+        let foreach =
+            if key.example.contains("{img") && key.name != "foreach" { ", foreach: { img: ['p/a.jpg'] }" } else { "" };
+        let foreach = if key.example.contains("{i}") { ", foreach: { i: 1..2 }" } else { foreach };
+        let text = format!(
+            "params: {{ mode: full }}\ntasks: {{ shrink: {{ run: x, out: s }}, check: {{ noop: true, foreach: {{ img: ['p/a.jpg'] }} }}, \
+             t: {{ {action}{}: {value}{more}{foreach} }} }}",
+            key.name
+        );
+        let read =
+            Workflow::parse(&text, Format::Yaml, "x", &Files(vec!["p/a.jpg", "data/1.txt", "data/2.txt", "scripts"]));
+        assert!(read.is_ok(), "{}: {}\n{text}", key.name, read.unwrap_err());
+        if key.in_defaults {
+            let text = format!(
+                "defaults: {{ {}: {value} }}\ntasks: {{ t: {{ noop: true, foreach: {{ i: 1..2 }} }} }}",
+                key.name
+            );
+            let read = Workflow::parse(&text, Format::Yaml, "x", &NoFiles);
+            assert!(read.is_ok(), "{}: {}", key.name, read.unwrap_err());
+        }
     }
 }

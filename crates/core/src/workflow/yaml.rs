@@ -14,22 +14,38 @@ use super::value::{DEPTH_LIMIT, Item, Text, Value, not_a_map, note_key, too_deep
 const ALIASED_NODES_LIMIT: usize = 1_000_000;
 
 /// Reads a document, handing over its entries in order.
-pub(crate) fn read(text: &str, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
-    let mut reader = Reader { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), aliased_nodes: 0 };
-    reader.document(take)
+pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
+    Reader::new(text, file).document(take)
+}
+
+/// Reads a single value, as somebody writes it on a command line.
+pub(crate) fn read_value(text: &str) -> Result<Value, Problem> {
+    let mut reader = Reader::new(text, 0);
+    loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
+            (Event::StreamEnd, mark) => return Ok(Value::Scalar { text: String::new(), quoted: false, mark }),
+            (event, mark) => return reader.value_from(event, mark, 0),
+        }
+    }
 }
 
 struct Reader<'text> {
     parser: Parser<'text, StrInput<'text>>,
     anchors: BTreeMap<usize, Value>,
     aliased_nodes: usize,
+    file: u32,
 }
 
 impl<'text> Reader<'text> {
+    fn new(text: &'text str, file: u32) -> Self {
+        Reader { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), aliased_nodes: 0, file }
+    }
+
     fn next(&mut self) -> Result<(Event<'text>, Mark), Problem> {
         match self.parser.next_event() {
-            Some(Ok((event, span))) => Ok((event, mark(span.start))),
-            Some(Err(error)) => Err(syntax(&error)),
+            Some(Ok((event, span))) => Ok((event, mark(span.start, self.file))),
+            Some(Err(error)) => Err(syntax(&error, self.file)),
             None => Ok((Event::StreamEnd, Mark::default())),
         }
     }
@@ -148,13 +164,13 @@ fn nodes(value: &Value) -> usize {
     }
 }
 
-fn mark(marker: Marker) -> Mark {
-    Mark { line: marker.line() as u32, column: marker.col() as u32 + 1 }
+fn mark(marker: Marker, file: u32) -> Mark {
+    Mark { line: marker.line() as u32, column: marker.col() as u32 + 1, file }
 }
 
-fn syntax(error: &ScanError) -> Problem {
+fn syntax(error: &ScanError, file: u32) -> Problem {
     Problem::new(
-        mark(*error.marker()),
+        mark(*error.marker(), file),
         format!("this is not valid YAML: {}", error.info()),
         "check the indentation, and quote text that has `: `, `#`, `{` or `[` in it",
     )

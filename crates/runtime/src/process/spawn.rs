@@ -30,8 +30,10 @@ pub struct Launch<'a> {
     pub directory: BorrowedFd<'a>,
     /// What it reads.
     pub input: BorrowedFd<'a>,
-    /// Where its output and error output go.
+    /// Where its output goes.
     pub output: BorrowedFd<'a>,
+    /// Where its error output goes.
+    pub errors: BorrowedFd<'a>,
     /// How many files it may open.
     pub files_limit: libc::rlimit,
     /// Where it notes its number.
@@ -114,7 +116,7 @@ extern "C" fn become_program(order: *mut c_void) -> c_int {
         check(libc::setrlimit(libc::RLIMIT_NOFILE, &launch.files_limit) == 0);
         check(libc::dup2(launch.input.as_raw_fd(), 0) >= 0);
         check(libc::dup2(launch.output.as_raw_fd(), 1) >= 0);
-        check(libc::dup2(launch.output.as_raw_fd(), 2) >= 0);
+        check(libc::dup2(launch.errors.as_raw_fd(), 2) >= 0);
         check(libc::fchdir(launch.directory.as_raw_fd()) == 0);
         if order.error == 0 {
             let mut none = std::mem::zeroed::<libc::sigset_t>();
@@ -149,6 +151,7 @@ mod tests {
             directory: directory.as_fd(),
             input: null.as_fd(),
             output: output.as_fd(),
+            errors: output.as_fd(),
             files_limit: crate::host::allow_many_files(),
             cell: table.cell(0),
         })

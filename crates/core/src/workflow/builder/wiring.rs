@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::Column;
 use super::super::problem::{Mark, Problem};
 use super::super::select::find_row;
-use super::super::{path, spec};
-use super::{Builder, NONE};
+use super::super::{Column, PathPattern, Span, path, spec};
+use super::{Builder, NONE, OPTIONAL, STREAM, TEMP, Written};
 use crate::ids::TaskId;
 
 /// References from tasks to objects or other tasks, together.
@@ -32,6 +31,8 @@ impl Builder<'_> {
         }
         self.objects.reserve(expected);
         producers.reserve(expected);
+        let has_flags = self.written.iter().any(|written| written.flags & (TEMP | OPTIONAL) != 0);
+        let mut flags: Vec<u8> = Vec::new();
         let mut rendered = String::new();
         for (number, template) in self.flow.templates.iter().enumerate() {
             let patterns = self.sources[number].outputs;
@@ -62,9 +63,15 @@ impl Builder<'_> {
                     let (object, is_new) = self.objects.add(&path);
                     if is_new {
                         producers.push(task);
+                        if has_flags {
+                            flags.push(written.flags & (TEMP | OPTIONAL));
+                        }
                         continue;
                     }
                     let first = producers[object as usize];
+                    if first == task && written.flags & STREAM != 0 {
+                        continue;
+                    }
                     if self.flow.task_template[first as usize] as usize == number && first != task {
                         // One word for all of them: what is missing is a name in the pattern.
                         let message = format!(
@@ -101,6 +108,7 @@ impl Builder<'_> {
         starts.push(producers.len() as u32);
         self.flow.output_start = starts;
         self.flow.producers = producers;
+        self.flow.object_flags = flags;
     }
 
     /// Sorts the values of every list, so that a task is found by them without looking through all: a million tasks may
@@ -175,6 +183,7 @@ impl Builder<'_> {
         for number in 0..self.flow.templates.len() {
             let template = self.flow.templates[number];
             let patterns = self.sources[number].inputs;
+            let named = self.keep_input_paths(number);
             for row in 0..template.rows {
                 let start = inputs.len();
                 starts.push(start as u32);
@@ -183,7 +192,12 @@ impl Builder<'_> {
                     rendered.clear();
                     self.render(&template, row, self.pieces_of(&written), &mut rendered);
                     if written.is_all {
-                        match self.tasks_named(&rendered) {
+                        let found = self.tasks_named(&rendered, written.prefix);
+                        if at - patterns.0 < named.count {
+                            self.note_range((named.start + at - patterns.0) as usize, row, found);
+                        }
+                        match found {
+                            Some((first, last)) if first == last => {}
                             Some((first, last)) => {
                                 let made = &self.flow.output_start;
                                 let count = (made[last as usize] - made[first as usize]) as usize;
@@ -234,7 +248,11 @@ impl Builder<'_> {
                         } else {
                             "make the file, correct the name, or add it to the `out` of the task that makes it"
                         };
-                        let message = format!("the input `{path}` is not there and no task makes it");
+                        let left_out = match self.left_out.first() {
+                            Some(task) => format!(" (`when` leaves out {}, such as `{task}`)", self.left_out.len()),
+                            None => String::new(),
+                        };
+                        let message = format!("the input `{path}` is not there and no task makes it{left_out}");
                         self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
                     }
                     inputs.push(object);
@@ -269,7 +287,7 @@ impl Builder<'_> {
                 for row in 0..template.rows {
                     rendered.clear();
                     self.render(&template, row, self.pieces_of(&written), &mut rendered);
-                    let Some((first, last)) = self.tasks_named(&rendered) else {
+                    let Some((first, last)) = self.tasks_named(&rendered, written.prefix) else {
                         self.problems.push(self.unknown_task(&rendered, written.mark));
                         continue;
                     };
@@ -287,25 +305,105 @@ impl Builder<'_> {
         after
     }
 
-    /// The range of tasks meant by a name of a template or of one task.
-    fn tasks_named(&self, name: &str) -> Option<(u32, u32)> {
+    /// Copies the patterns that a command knows as `{in}` into the workflow; returns where they are.
+    fn keep_input_paths(&mut self, number: usize) -> Span {
+        let source = self.sources[number];
+        let kept = self.keep_paths(source.inputs.0, source.named[0], self.flow.templates[number].rows);
+        if kept.count > 0 {
+            self.flow.extras[source.settings.extras as usize].inputs = kept;
+        }
+        kept
+    }
+
+    /// Copies the patterns that commands know as `{out}` into the workflow.
+    pub(super) fn keep_output_paths(&mut self) {
+        for number in 0..self.sources.len() {
+            let source = self.sources[number];
+            if source.named[1] > 0 {
+                let kept = self.keep_paths(source.outputs.0, source.named[1], 1);
+                self.flow.extras[source.settings.extras as usize].outputs = kept;
+            }
+        }
+    }
+
+    fn keep_paths(&mut self, first: u32, count: u32, rows: u32) -> Span {
+        let start = self.flow.paths.len() as u32;
+        for at in first..first + count {
+            let written: Written = self.written[at as usize];
+            let pieces = Span { start: self.flow.pieces.len() as u32, count: written.count };
+            self.flow.pieces.extend_from_slice(&self.pieces[written.start as usize..][..written.count as usize]);
+            let (mut all, mut all_stride) = (NONE, 0);
+            if written.is_all {
+                all = self.flow.ranges.len() as u32;
+                all_stride = u32::from(self.varies(&written));
+                let ranges = if all_stride == 1 { rows as usize } else { 1 };
+                self.flow.ranges.resize(self.flow.ranges.len() + ranges, Span::default());
+            }
+            self.flow.paths.push(PathPattern { pieces, group: written.group, all, all_stride });
+        }
+        Span { start, count }
+    }
+
+    /// Remembers which objects an `{ all: TASK }` stands for in a row.
+    fn note_range(&mut self, path: usize, row: u32, tasks: Option<(u32, u32)>) {
+        let PathPattern { all, all_stride, .. } = self.flow.paths[path];
+        let made = &self.flow.output_start;
+        let objects = tasks.map_or(Span::default(), |(first, last)| {
+            let start = made[first as usize];
+            Span { start, count: made[last as usize] - start }
+        });
+        self.flow.ranges[(all + row * all_stride) as usize] = objects;
+    }
+
+    /// The range of tasks meant by a name of a template or of one task, in the words of a file: its own tasks first,
+    /// then those of the files around it. A task that `when` leaves out is no task, but no mistake either.
+    fn tasks_named(&self, name: &str, prefix: u16) -> Option<(u32, u32)> {
+        let mut prefix = self.prefixes[usize::from(prefix)].as_str();
+        loop {
+            if let Some(found) = self.tasks_with_name(prefix, name) {
+                return Some(found);
+            }
+            if prefix.is_empty() {
+                return None;
+            }
+            let outer = prefix[..prefix.len() - 1].rfind('.').map_or(0, |dot| dot + 1);
+            prefix = &prefix[..outer];
+        }
+    }
+
+    fn tasks_with_name(&self, prefix: &str, name: &str) -> Option<(u32, u32)> {
         let (template_name, row_values) = match name.split_once(':') {
             Some((template, values)) => (template, Some(values)),
             None => (name, None),
         };
+        let joined;
+        let template_name = if prefix.is_empty() {
+            template_name
+        } else {
+            joined = format!("{prefix}{template_name}");
+            &joined
+        };
+        if self.left_out.contains(template_name) {
+            return Some((0, 0));
+        }
         let number = self.strings.find(template_name)?;
         let template = self.template_by_name.get(number as usize).filter(|template| **template != NONE)?;
         let template = &self.flow.templates[*template as usize];
         let all = (template.first_task, template.first_task + template.rows);
         let Some(values) = row_values else { return Some(all) };
-        let columns = &self.flow.columns[template.columns as usize..][..template.column_count as usize];
-        let position = |column: &Column, wanted: &str| {
-            let wanted = self.strings.find(wanted)?;
-            let index = self.value_index.get(&column.list)?;
-            let at = index.binary_search_by_key(&wanted, |(value, _)| *value).ok()?;
-            Some(index[at].1 as usize)
+        let columns: Vec<Column> = self.flow.columns[template.columns as usize..][..template.column_count as usize]
+            .iter()
+            .filter(|column| column.in_name == 1)
+            .copied()
+            .collect();
+        let columns = &columns[..];
+        let positions = |column: &Column, wanted: &str| {
+            let Some(wanted) = self.strings.find(wanted) else { return Vec::new() };
+            let Some(index) = self.value_index.get(&column.list) else { return Vec::new() };
+            let from = index.partition_point(|(value, _)| *value < wanted);
+            index[from..].iter().take_while(|(value, _)| *value == wanted).map(|(_, position)| *position).collect()
         };
-        let row = find_row(columns, values, &position)?;
+        let row = find_row(columns, values, &positions)?;
         Some((template.first_task + row, template.first_task + row + 1))
     }
 

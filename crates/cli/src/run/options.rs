@@ -1,0 +1,158 @@
+//! How tasks are to be run: what `throng run` and `throng map` have in common.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use throng_core::policy::Policy;
+use throng_core::stale::Wish;
+use throng_core::workflow::{Pool, quantity};
+use throng_runtime::clock::Clock;
+use throng_runtime::host;
+use throng_runtime::run::{Options, Verify};
+
+use crate::exit::Failure;
+
+/// How to run.
+#[derive(Args, Clone)]
+pub struct RunArguments {
+    /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
+    #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub width: Option<u32>,
+    /// Which ready task comes next: fifo, lifo, largest or critical-path
+    #[arg(long, default_value = "fifo")]
+    pub order: String,
+    /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)
+    #[arg(long, default_value = "requests")]
+    pub pack: String,
+    /// Memory that tasks may ask for together [default: what the machine has]
+    #[arg(long, value_parser = quantity::bytes)]
+    pub memory: Option<u64>,
+    /// What else there is for tasks to ask for: an amount (license=3) or ids (gpus=[0,1]). May be given several times
+    #[arg(long = "resource", value_name = "NAME=AMOUNT", value_parser = pool)]
+    pub resources: Vec<Pool>,
+    /// By what files are compared
+    #[arg(long, value_enum, default_value_t = VerifyBy::Mtime)]
+    pub verify: VerifyBy,
+    /// Start nothing more once a task has failed
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// How long a task that is asked to end may take before it is killed
+    #[arg(long, default_value = "5s", value_parser = quantity::duration)]
+    pub grace: Duration,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// By what files are compared.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum VerifyBy {
+    /// Size and time of modification
+    Mtime,
+    /// Their bytes
+    Content,
+}
+
+/// What a run is about, apart from how it is run.
+pub struct About {
+    /// The directory that paths start from.
+    pub directory: PathBuf,
+    /// The file of the workflow.
+    pub file: PathBuf,
+    /// Where the state is.
+    pub state: PathBuf,
+    /// The workflow's text.
+    pub definition: String,
+    /// Forget all records first.
+    pub fresh: bool,
+    /// What is wanted.
+    pub wish: Wish,
+}
+
+impl RunArguments {
+    /// Everything that the engine wants to know.
+    pub fn options(&self, clock: Clock, about: About) -> Result<Options, Failure> {
+        let machine = host::resources();
+        let width = self.width.unwrap_or((machine.cpus_milli / 1000) as u32);
+        let mut resources = machine;
+        if self.width.is_some() {
+            resources.cpus_milli = u64::from(width) * 1000;
+        }
+        resources.memory_bytes = self.memory.unwrap_or(machine.memory_bytes);
+        let mut pools = self.resources.clone();
+        // What is said here counts for more than what was found.
+        pools.extend(host::gpus().filter(|found| !self.resources.iter().any(|said| said.name == found.name)));
+        if let Some(twice) =
+            pools.iter().enumerate().find(|(at, pool)| pools[..*at].iter().any(|earlier| earlier.name == pool.name))
+        {
+            let message = format!("--resource {} is given twice", twice.1.name);
+            return Err(Failure::bad_input(message, "give each resource once"));
+        }
+        Ok(Options {
+            state: about.state,
+            directory: about.directory,
+            file: about.file,
+            definition: about.definition,
+            place: policy("here")?,
+            order: policy(&self.order)?,
+            pack: policy(&self.pack)?,
+            width,
+            resources,
+            pools,
+            grace: self.grace,
+            fail_fast: self.fail_fast,
+            verify: match self.verify {
+                VerifyBy::Mtime => Verify::Modified,
+                VerifyBy::Content => Verify::Content,
+            },
+            fresh: about.fresh,
+            wish: about.wish,
+            clock,
+        })
+    }
+}
+
+fn policy(text: &str) -> Result<Policy, Failure> {
+    text.parse().map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
+}
+
+/// More units than this have no ids that anybody wrote.
+const UNITS_LIMIT: f64 = 100_000.0;
+
+/// Reads `license=3`, `license=0.5`, `gpus=2` or `gpus=[GPU-a,GPU-b]`.
+fn pool(text: &str) -> Result<Pool, String> {
+    let wanted = "write NAME=AMOUNT, such as license=3, or NAME=[ID,ID], such as gpus=[0,1]";
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or(wanted)?;
+    if matches!(name, "cpus" | "memory") {
+        return Err(format!("{name} is given by {}", if name == "cpus" { "--width" } else { "--memory" }));
+    }
+    if let Some(ids) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        let ids: Vec<String> = ids.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect();
+        return if ids.is_empty() { Err(wanted.to_owned()) } else { Ok(Pool::with_ids(name, ids)) };
+    }
+    let amount = value.parse::<f64>().ok().filter(|amount| (0.0..=UNITS_LIMIT).contains(amount)).ok_or(wanted)?;
+    // GPUs always have numbers: a task has to be told which one it may use.
+    if name == "gpus" {
+        return Ok(Pool::with_ids(name, (0..amount as u64).map(|number| number.to_string()).collect()));
+    }
+    Ok(Pool::of(name, (amount * 1000.0).round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is() {
+        assert_eq!(pool("license=2.5"), Ok(Pool::of("license", 2500)));
+        assert_eq!(pool("gpus=2"), Ok(Pool::with_ids("gpus", vec!["0".to_owned(), "1".to_owned()])));
+        assert_eq!(pool("port=[ 80, 81 ]"), Ok(Pool::with_ids("port", vec!["80".to_owned(), "81".to_owned()])));
+        for wrong in ["license", "=3", "license=-1", "license=many", "gpus=[]", "cpus=3"] {
+            assert!(pool(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The last words of a run.
+
+use throng_runtime::state::{RunEnd, StateDirectory};
+
+use crate::progress_view::Failures;
+use crate::words;
+
+/// Says how a run went and what can be done next.
+pub fn summarize(
+    run: u64,
+    end: &RunEnd,
+    failures: &Failures,
+    again: &str,
+    logs: &str,
+    kept: u64,
+    state: &StateDirectory,
+) {
+    let mut parts = vec![format!("{} done", end.done)];
+    for (number, what) in [(end.up_to_date, "up to date"), (end.failed, "failed"), (end.skipped, "skipped")] {
+        if number > 0 {
+            parts.push(format!("{number} {what}"));
+        }
+    }
+    let left = end.total - end.done - end.up_to_date - end.failed - end.skipped;
+    if left > 0 {
+        parts.push(format!("{left} left"));
+    }
+    let speed = if end.done > 1 { format!(", {}", words::rate(end.tasks_per_s)) } else { String::new() };
+    let total = words::count(end.total, "task");
+    note!("run {run}: {total}: {} in {}{speed}", parts.join(", "), words::seconds(end.seconds));
+    if !failures.names.is_empty() {
+        let more = end.failed - failures.names.len() as u64;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        note!("failed: {}{more}", failures.names.join(", "));
+        let look = failures.printed.as_ref().map_or(String::new(), |task| format!("see `{logs} {task}`; "));
+        note!("  = help: {look}correct it, then `{again}` goes on");
+    }
+    if kept > 0 {
+        let files = words::count(kept, "file");
+        note!(
+            "note: {files} in the way of an output, not made by Throng or changed since, moved to {}",
+            state.kept(run).display()
+        );
+    }
+    if end.state == "interrupted" {
+        note!("interrupted: `{again}` goes on where it was");
+    }
+}

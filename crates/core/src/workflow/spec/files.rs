@@ -1,0 +1,109 @@
+//! `in`, `uses` and `out`: files by their paths, alone, in lists, or under names.
+
+use super::super::problem::Problem;
+use super::super::value::{Text, Value, note_key};
+use super::foreach::is_plain_name;
+use super::scalar::{boolean, items, scalar, text};
+
+/// An entry of `in`, `uses` or `out`.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub path: Text,
+    /// The path is the name of a task, and all that it makes is meant.
+    pub is_all: bool,
+    /// The name under which the entry stands, as `{in.NAME}` finds it.
+    pub group: Option<Text>,
+    pub is_temp: bool,
+    pub is_optional: bool,
+}
+
+impl Entry {
+    pub(crate) fn path(path: Text) -> Entry {
+        Entry { path, is_all: false, group: None, is_temp: false, is_optional: false }
+    }
+}
+
+/// Words that `{in.WORD}` has a meaning for already.
+const FIELD_WORDS: [&str; 4] = ["name", "stem", "dir", "ext"];
+
+/// Reads entries; maps that `reads_one` knows are one entry, other maps give names to entries.
+fn read_entries(
+    key: &Text,
+    value: Value,
+    reads_one: &dyn Fn(&Text, Value) -> Result<Entry, Problem>,
+    is_one: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Entry>, Problem> {
+    let single = |value: &Value| match value {
+        Value::Map { entries, .. } => entries.iter().any(|(word, _)| is_one(&word.text)),
+        _ => true,
+    };
+    if single(&value) {
+        return items(value).into_iter().map(|value| reads_one(key, value)).collect();
+    }
+    let Value::Map { entries, .. } = value else { unreachable!("anything else is single") };
+    let mut seen: Vec<Text> = Vec::new();
+    let mut all = Vec::new();
+    for (group, value) in entries {
+        note_key(&mut seen, &group)?;
+        let is_usable = is_plain_name(&group.text)
+            && !FIELD_WORDS.contains(&group.text.as_str())
+            && !group.text.starts_with(|first: char| first.is_ascii_digit());
+        if !is_usable {
+            return Err(Problem::new(
+                group.mark,
+                format!("`{}` cannot be a name in `{}`", group.text, key.text),
+                format!("use letters, digits and `_`, and none of {}", FIELD_WORDS.join(", ")),
+            )
+            .spanning(&group.text));
+        }
+        for value in items(value) {
+            all.push(Entry { group: Some(group.clone()), ..reads_one(key, value)? });
+        }
+    }
+    Ok(all)
+}
+
+/// Reads `in` or `uses`.
+pub(super) fn read_inputs(key: &Text, value: Value) -> Result<Vec<Entry>, Problem> {
+    read_entries(key, value, &read_input, &|word| word == "all")
+}
+
+fn read_input(key: &Text, value: Value) -> Result<Entry, Problem> {
+    if let Value::Map { mut entries, mark } = value {
+        let name = entries.pop().filter(|(name, _)| name.text == "all" && entries.is_empty());
+        let Some((_, value)) = name else {
+            return Err(Problem::new(
+                mark,
+                format!("a map in the list of `{}` can only be `{{ all: TASK }}`", key.text),
+                "write a path, or `{ all: TASK }` for everything that a task makes",
+            ));
+        };
+        return Ok(Entry { is_all: true, ..Entry::path(text(key, value)?) });
+    }
+    Ok(Entry::path(text(key, value)?))
+}
+
+/// Reads `out`.
+pub(super) fn read_outputs(key: &Text, value: Value) -> Result<Vec<Entry>, Problem> {
+    read_entries(key, value, &read_output, &|word| word == "path")
+}
+
+fn read_output(key: &Text, value: Value) -> Result<Entry, Problem> {
+    let mark = value.mark();
+    let Value::Map { entries, .. } = value else { return Ok(Entry::path(text(key, value)?)) };
+    let mut seen: Vec<Text> = Vec::new();
+    let (mut path, mut is_temp, mut is_optional) = (None, false, false);
+    for (word, value) in entries {
+        note_key(&mut seen, &word)?;
+        match word.text.as_str() {
+            "path" => path = Some(scalar(&word, value)?),
+            "temp" => is_temp = boolean(&word, value)?,
+            "optional" => is_optional = boolean(&word, value)?,
+            _ => return Err(super::unknown_key(&word, "of an output", &["path", "temp", "optional"])),
+        }
+    }
+    let Some(path) = path else {
+        return Err(Problem::new(mark, "this output has no `path`", "write `{ path: FILE, temp: true }`"));
+    };
+    Ok(Entry { is_temp, is_optional, ..Entry::path(path) })
+}

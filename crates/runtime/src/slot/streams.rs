@@ -1,0 +1,76 @@
+//! What an attempt reads and writes by its standard streams, and where it runs.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use throng_core::ids::TaskId;
+
+use super::Trouble;
+use crate::node_loop::Shared;
+
+/// Files in the place of a slot's own, where the workflow says so.
+#[derive(Default)]
+pub(super) struct Streams {
+    input: Option<File>,
+    output: Option<File>,
+    errors: Option<File>,
+    directory: Option<OwnedFd>,
+}
+
+impl Streams {
+    /// Opens what a task asks for; outputs are in their places already made room for.
+    pub(super) fn open(shared: &Shared, task: TaskId) -> Result<Streams, Trouble> {
+        let [stdin, stdout, stderr] = shared.flow.streams(task);
+        let at = |name: &str| shared.workplace.path(name);
+        let for_writing = |name: &String| {
+            let opened = OpenOptions::new().append(true).create(true).open(at(name));
+            opened.map_err(|error| Trouble::files("write to", name, &error))
+        };
+        let input =
+            stdin.as_ref().map(|name| File::open(at(name)).map_err(|error| Trouble::files("read", name, &error)));
+        let directory = shared.flow.directory(task).map(|name| {
+            let opened = shared.workplace.open_directory(&name);
+            opened.map_err(|error| Trouble::files("work in", &name, &error))
+        });
+        Ok(Streams {
+            input: input.transpose()?,
+            output: stdout.as_ref().map(for_writing).transpose()?,
+            errors: stderr.as_ref().map(for_writing).transpose()?,
+            directory: directory.transpose()?,
+        })
+    }
+
+    /// What it reads.
+    pub(super) fn input<'a>(&'a self, nothing: &'a File) -> BorrowedFd<'a> {
+        self.input.as_ref().unwrap_or(nothing).as_fd()
+    }
+
+    /// Where its output goes.
+    pub(super) fn output<'a>(&'a self, scratch: &'a File) -> BorrowedFd<'a> {
+        self.output.as_ref().unwrap_or(scratch).as_fd()
+    }
+
+    /// Where its complaints go.
+    pub(super) fn errors<'a>(&'a self, scratch: &'a File) -> BorrowedFd<'a> {
+        self.errors.as_ref().unwrap_or(scratch).as_fd()
+    }
+
+    /// Where it runs.
+    pub(super) fn directory<'a>(&'a self, default: BorrowedFd<'a>) -> BorrowedFd<'a> {
+        self.directory.as_ref().map_or(default, AsFd::as_fd)
+    }
+}
+
+/// The last lines of a file, for somebody who wants to know at once what went wrong.
+pub(super) fn last_lines(shared: &Shared, name: &str, count: usize) -> io::Result<String> {
+    const LOOKED_AT: u64 = 4096;
+    let mut file = File::open(shared.workplace.path(name))?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LOOKED_AT)))?;
+    let mut bytes = Vec::new();
+    file.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    Ok(lines[lines.len().saturating_sub(count)..].join("\n"))
+}
