@@ -8,6 +8,8 @@ mod clean;
 mod completions;
 mod diagnostics;
 mod exit;
+mod explain;
+mod graph;
 mod load;
 mod logs;
 mod map;
@@ -18,6 +20,7 @@ mod run;
 mod runs;
 mod schema;
 mod status;
+mod top;
 mod words;
 
 use std::process::ExitCode;
@@ -39,6 +42,8 @@ Example:
   throng status last count:dawn,1              what happened to one task
   throng logs last table                       what it printed
   throng report                                a page about the run: how long, why, and what could be better
+  throng explain last table                    why it ran, waited, or did not
+  throng top                                   watch a run, in another terminal
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 
@@ -58,6 +63,12 @@ enum Command {
     Logs(logs::Arguments),
     /// Write a report of a run: one HTML file, or JSON, CSV, a trace for Perfetto
     Report(report::Arguments),
+    /// Say why a task ran, waited, or was skipped
+    Explain(explain::Arguments),
+    /// Watch a run from another terminal
+    Top(top::Arguments),
+    /// Draw a workflow as DOT or SVG
+    Graph(graph::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
     /// Print the JSON Schema of the workflow file, for editors
@@ -80,6 +91,9 @@ fn main() -> ExitCode {
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Graph(arguments) => graph::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -178,7 +178,8 @@ fn listen_for_signals(engine: Engine) {
     });
 }
 
-fn find_all(flow: &Workflow, directory: &Path, names: &[String]) -> Result<Vec<TaskId>, Failure> {
+/// The tasks that a person means by names or by files, which may be written as seen from here.
+pub fn find_all(flow: &Workflow, directory: &Path, names: &[String]) -> Result<Vec<TaskId>, Failure> {
     let mut tasks = Vec::new();
     for name in names {
         // A path may be meant from here, as the shell completes it, or as the workflow writes it.

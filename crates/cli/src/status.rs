@@ -110,14 +110,23 @@ pub fn recording(run: &RunDirectory) -> Result<Recording, Failure> {
     Recording::read(run).map_err(|error| Failure::bad_input(error, "choose another run: see `throng runs`"))
 }
 
-fn tell_task(run: &RunDirectory, name: &str, json: bool) -> Result<Code, Failure> {
-    let recording = recording(run)?;
+/// The one task that a person means by a name or a file.
+pub fn one_task(recording: &Recording, name: &str) -> Result<TaskId, Failure> {
     let tasks = recording.flow.find(name).map_err(|error| Failure::bad_input(error, "check the name"))?;
     let [task] = tasks[..] else {
-        let example = recording.flow.name(tasks[0]);
         let message = format!("`{name}` is {}", words::count(tasks.len() as u64, "task"));
-        return Err(Failure::bad_input(message, format!("name one of them, such as `{example}`")));
+        let remedy = match tasks.first() {
+            Some(first) => format!("name one of them, such as `{}`", recording.flow.name(*first)),
+            None => "check the name".to_owned(),
+        };
+        return Err(Failure::bad_input(message, remedy));
     };
+    Ok(task)
+}
+
+fn tell_task(run: &RunDirectory, name: &str, json: bool) -> Result<Code, Failure> {
+    let recording = recording(run)?;
+    let task = one_task(&recording, name)?;
     let history: Vec<(Time, Entry)> = recording.history(task).collect();
     if json {
         let entries: Vec<_> = history.iter().map(|(time, entry)| as_json(*time, entry)).collect();

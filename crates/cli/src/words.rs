@@ -56,6 +56,24 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A number with its thousands set apart: `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// As [`count`], for numbers that may be large.
+pub fn count_many(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
 /// How an attempt ended.
 pub fn outcome(outcome: Outcome) -> String {
     match outcome {
@@ -132,6 +150,12 @@ mod tests {
         assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(moment(951_827_696_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(moment(1_794_700_800_000), "2026-11-15 00:00:00 UTC");
+    }
+
+    #[test]
+    fn large_numbers() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(count_many(1, "task") + &count_many(10_000, "task"), "1 task10,000 tasks");
     }
 
     #[test]

@@ -265,6 +265,21 @@ pub enum BadTrace {
     Damaged(usize),
 }
 
+/// A place in a trace between two entries, and what has to be known to read on from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    offset: u64,
+    last_time: u64,
+    last_task: u32,
+}
+
+impl Position {
+    /// How many bytes of the trace lie before it.
+    pub fn offset(self) -> u64 {
+        self.offset
+    }
+}
+
 /// Reads entries. A trace that ends in the middle of an entry, as one of a killed run may, just ends there.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
@@ -272,6 +287,10 @@ pub struct Reader<'a> {
     at: usize,
     last_time: u64,
     last_task: u32,
+    /// How many bytes of the trace lie before `bytes`.
+    base: u64,
+    /// After the last whole entry.
+    position: Position,
 }
 
 /// Why a field could not be read.
@@ -289,7 +308,19 @@ impl<'a> Reader<'a> {
         if !bytes.starts_with(&MAGIC) {
             return Err(BadTrace::Version);
         }
-        Ok(Reader { bytes, at: MAGIC.len(), last_time: 0, last_task: 0 })
+        let position = Position { offset: MAGIC.len() as u64, last_time: 0, last_task: 0 };
+        Ok(Reader { bytes, at: MAGIC.len(), last_time: 0, last_task: 0, base: 0, position })
+    }
+
+    /// Reads on from where another reader has stopped: `bytes` are those of the trace from there.
+    pub fn resume(bytes: &'a [u8], position: Position) -> Self {
+        let Position { offset, last_time, last_task } = position;
+        Reader { bytes, at: 0, last_time, last_task, base: offset, position }
+    }
+
+    /// Where the last whole entry ends: a trace that is still being written can be read on from here.
+    pub fn position(&self) -> Position {
+        self.position
     }
 
     fn entry(&mut self) -> Result<(Time, Entry), Stop> {
@@ -433,14 +464,18 @@ impl Iterator for Reader<'_> {
             return None;
         }
         match self.entry() {
-            Ok(entry) => Some(Ok(entry)),
+            Ok(entry) => {
+                let offset = self.base + self.at as u64;
+                self.position = Position { offset, last_time: self.last_time, last_task: self.last_task };
+                Some(Ok(entry))
+            }
             Err(Stop::End) => {
                 self.at = self.bytes.len();
                 None
             }
             Err(Stop::Damaged) => {
                 self.at = self.bytes.len();
-                Some(Err(BadTrace::Damaged(start)))
+                Some(Err(BadTrace::Damaged(self.base as usize + start)))
             }
         }
     }
@@ -505,6 +540,19 @@ mod tests {
         let entries = samples();
         let read: Vec<_> = Reader::new(&written(&entries)).unwrap().map(Result::unwrap).collect();
         assert_eq!(read, entries);
+    }
+
+    #[test]
+    fn a_growing_trace_is_read_on_wherever_it_was_cut() {
+        let (entries, bytes) = (samples(), written(&samples()));
+        for cut in MAGIC.len()..=bytes.len() {
+            let mut reader = Reader::new(&bytes[..cut]).unwrap();
+            let mut read: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
+            let position = reader.position();
+            let rest = &bytes[position.offset() as usize..];
+            read.extend(Reader::resume(rest, position).map(Result::unwrap));
+            assert_eq!(read, entries, "cut at {cut}");
+        }
     }
 
     #[test]

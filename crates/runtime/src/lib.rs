@@ -13,6 +13,7 @@ pub mod clock;
 mod containers;
 pub mod driver;
 pub mod files;
+pub mod following;
 pub mod host;
 pub mod log;
 pub(crate) mod node_loop;
