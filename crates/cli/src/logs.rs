@@ -11,18 +11,20 @@ use throng_runtime::state::{RunDirectory, StateDirectory};
 use throng_runtime::{log, process};
 
 use crate::exit::{Code, Failure};
-use crate::runs::find_run;
+use crate::runs::{find_run, run_and_task};
 use crate::status::recording;
 use crate::words;
 
 /// What `throng logs` takes.
 #[derive(Args)]
-#[command(after_help = "Example:\n  throng logs last shrink:7")]
+#[command(
+    after_help = "Example:\n  throng logs shrink:7        in the last run\n  throng logs 3 shrink:7      in run 3\n  throng logs 3 shrink        of all tasks of that name"
+)]
 pub struct Arguments {
-    /// The run, by its number or `last`
+    /// The run, by its number or `last`; without it, the last is meant
     run: String,
     /// A task, by its name or by a file that it makes; a name that many share shows them all
-    task: String,
+    task: Option<String>,
     /// Only this attempt
     #[arg(long)]
     attempt: Option<u16>,
@@ -34,9 +36,12 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let state = StateDirectory::new(&arguments.state);
-    let run = find_run(&state, &arguments.run)?;
+    let (run, task) = run_and_task(&arguments.run, arguments.task.as_deref());
+    let task =
+        task.ok_or_else(|| Failure::bad_input("no task is named", "name one, as in `throng logs last shrink:7`"))?;
+    let run = find_run(&state, run)?;
     let recording = recording(&run)?;
-    let tasks = recording.flow.find(&arguments.task).map_err(|error| Failure::bad_input(error, "check the name"))?;
+    let tasks = recording.flow.find(task).map_err(|error| Failure::bad_input(error, "check the name"))?;
     let mut is_wanted = vec![false; recording.flow.task_count()];
     for task in &tasks {
         is_wanted[task.index()] = true;
@@ -61,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     }
     let is_running = show_running(&state, &recording, &tasks, &mut out)?;
     if attempts.is_empty() && !is_running {
-        explain_nothing(&state, &run, arguments, &tasks, &recording);
+        explain_nothing(&state, &run, (task, arguments.attempt), &tasks, &recording);
     } else if !is_running && attempts.iter().all(|attempt| attempt.log.1 == 0) {
         note!("it printed nothing");
     }
@@ -95,12 +100,12 @@ const LOOKED_BACK: usize = 100;
 fn explain_nothing(
     state: &StateDirectory,
     run: &RunDirectory,
-    arguments: &Arguments,
+    (task, attempt): (&str, Option<u16>),
     tasks: &[TaskId],
     recording: &Recording,
 ) {
-    let (task, number) = (&arguments.task, run.number);
-    if let Some(attempt) = arguments.attempt {
+    let number = run.number;
+    if let Some(attempt) = attempt {
         return note!("`{task}` had no attempt {attempt} in run {number}");
     }
     let keys: Vec<u64> = tasks.iter().map(|task| recording.flow.name_key(*task)).collect();

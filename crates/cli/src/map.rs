@@ -11,13 +11,13 @@ use clap::Args;
 use throng_core::fingerprint::hash;
 use throng_core::ids::TaskId;
 use throng_core::stale::Wish;
-use throng_core::workflow::{Format, Request};
+use throng_core::workflow::{Format, Request, Workflow};
 use throng_runtime::clock::Clock;
 use throng_runtime::host;
 use throng_runtime::run::Outlook;
 
 use crate::exit::{Code, Failure};
-use crate::load::{parse, surroundings};
+use crate::load::surroundings;
 use crate::run::options::{About, RunArguments};
 use crate::run::{Prints, execute, trouble, warn_of_damage};
 use crate::words;
@@ -89,7 +89,11 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let name = format!("map-{:08x}", hash(arguments.command.as_bytes()) as u32);
     let request = Request { text: &text, format: Format::Json, default_name: &name, settings: &[], param_files: &[] };
     let surroundings = surroundings(&directory, &arguments.state);
-    let (flow, _) = parse(&request, Path::new("the command"), &surroundings)?;
+    // The text that it was made of is nobody's: only what is wrong with it is told.
+    let (flow, _) = Workflow::read(&request, &surroundings).map_err(|problems| {
+        let problem = &problems.shown[0];
+        Failure::bad_input(&problem.message, problem.remedy.replace("`out: FILE`", "`--out PATH`"))
+    })?;
     host::forget_peak();
     let about = About {
         directory,

@@ -20,6 +20,7 @@ use throng_runtime::recording::Recording;
 use throng_runtime::state::{RunDirectory, StateDirectory};
 
 use crate::exit::{Code, Failure};
+use crate::graph;
 use crate::runs::{about, find_run, state_word};
 
 const HELP: &str = "\
@@ -120,9 +121,18 @@ impl Report {
     }
 }
 
+/// Larger pictures than this would cost the page more than they tell.
+const PICTURE_LIMIT: usize = 1_000_000;
+
 /// The workflow as a picture; nothing if there is none, and then the page has no such section.
-fn graph_svg(_recording: &Recording) -> String {
-    String::new()
+fn graph_svg(recording: &Recording) -> String {
+    let options = graph::Options { without_heading: true, ..graph::Options::default() };
+    let picture = graph::svg(&recording.flow, &options);
+    if picture.len() <= PICTURE_LIMIT {
+        return picture;
+    }
+    let options = graph::Options { by: Some(graph::By::Kind), ..options };
+    Some(graph::svg(&recording.flow, &options)).filter(|picture| picture.len() <= PICTURE_LIMIT).unwrap_or_default()
 }
 
 /// The path of a file, unless it stands for standard output.

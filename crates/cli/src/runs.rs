@@ -58,6 +58,15 @@ pub fn find_run(state: &StateDirectory, name: &str) -> Result<RunDirectory, Fail
     })
 }
 
+/// A run and a task as people name them: a task alone is meant in the last run.
+pub fn run_and_task<'a>(first: &'a str, second: Option<&'a str>) -> (&'a str, Option<&'a str>) {
+    let is_run = first == "last" || first.parse::<u64>().is_ok();
+    match second {
+        None if !is_run => ("last", Some(first)),
+        second => (first, second),
+    }
+}
+
 /// What a run was about.
 pub fn about(run: &RunDirectory) -> Result<About, Failure> {
     run.read_about().map_err(|error| Failure::bad_input(error, "choose another run: see `throng runs`"))

@@ -13,7 +13,7 @@ use throng_runtime::recording::Recording;
 use throng_runtime::state::{RunDirectory, StateDirectory};
 
 use crate::exit::{Code, Failure};
-use crate::runs::{self, find_run};
+use crate::runs::{self, find_run, run_and_task};
 use crate::words;
 
 /// What `throng status` takes.
@@ -38,8 +38,9 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let state = StateDirectory::new(&arguments.state);
-    let run = find_run(&state, &arguments.run)?;
-    match &arguments.task {
+    let (run, task) = run_and_task(&arguments.run, arguments.task.as_deref());
+    let run = find_run(&state, run)?;
+    match task {
         None => tell_run(&state, &run, arguments.json),
         Some(task) => tell_task(&run, task, arguments.json),
     }

@@ -100,7 +100,7 @@ pub enum RunError {
         has: String,
     },
     /// A task whose container nobody can run.
-    #[error("task `{task}` runs in a container, and none of {} is there", wanted.join(", "))]
+    #[error("task `{task}` runs in a container, but there is no {} here", wanted.join(" or "))]
     NoContainers {
         /// The task.
         task: String,

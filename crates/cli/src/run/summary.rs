@@ -38,7 +38,7 @@ pub fn summarize(
     if kept > 0 {
         let files = words::count(kept, "file");
         note!(
-            "note: {files} in the way of an output, not made by Throng or changed since, moved to {}",
+            "note: {files} in the way of an output, not on record as made by Throng or changed since, moved to {}",
             state.kept(run).display()
         );
     }

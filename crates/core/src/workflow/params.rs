@@ -110,6 +110,25 @@ impl Params {
         })
     }
 
+    /// Writes parameters into the texts of another, and leaves alone what else stands in braces: a list of patterns may
+    /// name values of the tasks that it is for.
+    pub(crate) fn expand_known(&self, value: Value) -> Value {
+        match value {
+            Value::Scalar { mut text, quoted, mark } => {
+                for (name, (_, known)) in &self.values {
+                    if let Value::Scalar { text: known, .. } = known {
+                        text = text.replace(&format!("{{{name}}}"), known);
+                    }
+                }
+                Value::Scalar { text, quoted, mark }
+            }
+            Value::List { items, mark } => {
+                Value::List { items: items.into_iter().map(|item| self.expand_known(item)).collect(), mark }
+            }
+            map @ Value::Map { .. } => map,
+        }
+    }
+
     /// Puts a parameter that is a list or a map where its name stands alone; everything else stays as it is.
     pub(crate) fn splice(&self, value: Value) -> Result<Value, Problem> {
         if self.values.is_empty() {
@@ -218,6 +237,12 @@ mod tests {
         assert_eq!(params().expand(text("1..{n} {{x}}")).unwrap().text, "1..3 {x}");
         assert_eq!(params().expand(text("{m}")).unwrap_err().message, "there is no parameter `m`");
         assert!(params().expand(text("in {cities}")).is_err());
+    }
+
+    #[test]
+    fn written_into_each_other() {
+        let Value::Scalar { text, .. } = params().expand_known(scalar("{mode}/{n}/{i}/{{x}}")) else { panic!() };
+        assert_eq!(text, "fast/3/{i}/{{x}}");
     }
 
     #[test]

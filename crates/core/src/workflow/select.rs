@@ -1,5 +1,7 @@
 //! Finding tasks by what a person types: a task's name, a template's name, or a file that a task makes.
 
+use std::ops::Range;
+
 use thiserror::Error;
 
 use super::{Column, Workflow, path, spec::distance};
@@ -15,8 +17,13 @@ pub struct UnknownTarget {
     pub nearest: Option<String>,
 }
 
-/// The row of a `foreach` that has these values, as a task's name has them; `positions` finds one in a list column.
-pub(super) fn find_row(columns: &[Column], values: &str, positions: &dyn Fn(&Column, &str) -> Vec<u32>) -> Option<u32> {
+/// The rows of a `foreach` that have these values, as tasks' names have them: one row, or all that begin with the values
+/// if there are more names; `positions` finds one in a list column.
+pub(super) fn find_rows(
+    columns: &[Column],
+    values: &str,
+    positions: &dyn Fn(&Column, &str) -> Vec<u32>,
+) -> Option<Range<u32>> {
     find_rest(columns, values, None, positions)
 }
 
@@ -27,7 +34,7 @@ fn find_rest(
     values: &str,
     together: Option<&[u32]>,
     positions: &dyn Fn(&Column, &str) -> Vec<u32>,
-) -> Option<u32> {
+) -> Option<Range<u32>> {
     let (column, rest) = columns.split_first()?;
     let moves_on = rest.first().is_some_and(|next| (next.stride, next.length) == (column.stride, column.length));
     // Values may hold commas themselves: each place to cut is tried.
@@ -48,15 +55,17 @@ fn find_rest(
         }
         let Some(&first) = possible.first() else { continue };
         match (left, rest.is_empty()) {
-            (None, true) => return Some(first * column.stride),
+            // Rows that share the values of the first dimensions lie side by side.
+            (None, _) if !moves_on => return Some(first * column.stride..(first + 1) * column.stride),
             (Some(left), false) if moves_on => {
-                if let Some(row) = find_rest(rest, left, Some(&possible), positions) {
-                    return Some(row);
+                if let Some(rows) = find_rest(rest, left, Some(&possible), positions) {
+                    return Some(rows);
                 }
             }
             (Some(left), false) => {
-                if let Some(row) = find_rest(rest, left, None, positions) {
-                    return Some(first * column.stride + row);
+                if let Some(rows) = find_rest(rest, left, None, positions) {
+                    let start = first * column.stride;
+                    return Some(start + rows.start..start + rows.end);
                 }
             }
             _ => {}
@@ -66,7 +75,8 @@ fn find_rest(
 }
 
 impl Workflow {
-    /// The tasks meant by a name: `shrink` is all of them, `shrink:7` one, `small/7.jpg` the one that makes it.
+    /// The tasks meant by a name: `shrink` is all of them, `shrink:7` one (or, of several names, all
+    /// that begin with that value), `small/7.jpg` the one that makes it.
     pub fn find(&self, name: &str) -> Result<Vec<TaskId>, UnknownTarget> {
         let (template_name, row) = name.split_once(':').map_or((name, None), |(template, row)| (template, Some(row)));
         for template in &self.templates {
@@ -87,8 +97,8 @@ impl Workflow {
                 let found = list.iter().zip(0..).filter(|(value, _)| self.strings.get(**value) == wanted);
                 found.map(|(_, position)| position).collect()
             };
-            if let Some(row) = find_row(columns, values, &positions) {
-                return Ok(vec![TaskId(template.first_task + row)]);
+            if let Some(rows) = find_rows(columns, values, &positions) {
+                return Ok(rows.map(|row| TaskId(template.first_task + row)).collect());
             }
         }
         let wanted = path::normalize(name);

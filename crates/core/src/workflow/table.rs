@@ -31,6 +31,17 @@ pub(crate) fn rows(text: &str, table: &TableFile) -> Result<Records, Problem> {
     } else {
         (1..=headers.len()).map(|number| number.to_string()).collect()
     };
+    if let [only] = &columns[..]
+        && let Some(other) = [';', '\t', ','].into_iter().find(|other| only.contains(*other))
+    {
+        let name = if other == '\t' { "tabs".to_owned() } else { format!("`{other}`") };
+        let right = if other == '\t' {
+            "write `tsv` instead of `csv`"
+        } else {
+            "save it with commas, or with tabs and write `tsv`"
+        };
+        return wrong(format!("the values of `{}` seem to be separated by {name}", file.text), right);
+    }
     let mut sorted: Vec<&String> = columns.iter().collect();
     sorted.sort();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {

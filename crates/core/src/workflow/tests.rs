@@ -366,6 +366,8 @@ fn tables_lines_and_zips() {
     for (number, name) in names(&zipped, zipped.tasks()).iter().enumerate() {
         assert_eq!(zipped.find(name), Ok(vec![TaskId::at(number)]));
     }
+    assert_eq!(zipped.find("t:2"), Ok(vec![TaskId(2), TaskId(3)]));
+    assert!(zipped.find("t:2,p").is_err(), "half of a zip is no group");
     let records = parse("tasks: { t: { foreach: { r: [{ n: a, v: 1 }, { v: 2, n: b }] }, run: 'x {r.v}' } }").unwrap();
     assert_eq!(
         (names(&records, records.tasks()), words(&records, 1)),
@@ -414,6 +416,17 @@ fn a_part_of_a_directory_is_named_as_written_and_each_row_finds_its_own() {
     .unwrap();
     assert_eq!(words(&flow, 3), ["x", "d/b/part", "d/b"]);
     assert_eq!(names(&flow, flow.children(TaskId(1))), ["use:b"]);
+}
+
+#[test]
+fn groups_are_gathered_by_their_first_values() {
+    let flow = parse(
+        "tasks: { count: { foreach: { text: [dawn, noon], i: 1..3 }, run: 'x {out}', out: 'd/{text}.{i}' }, \
+                  total: { foreach: { text: [dawn, noon] }, run: 'sum {in}', in: [{ all: 'count:{text}' }] } }",
+    )
+    .unwrap();
+    assert_eq!(words(&flow, 7), ["sum", "d/noon.1", "d/noon.2", "d/noon.3"]);
+    assert_eq!(names(&flow, flow.children(TaskId(0))), ["total:dawn"]);
 }
 
 #[test]

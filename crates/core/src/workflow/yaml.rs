@@ -184,6 +184,6 @@ fn syntax(error: &ScanError, file: u32) -> Problem {
     Problem::new(
         mark(*error.marker(), file),
         format!("this is not valid YAML: {}", error.info()),
-        "check the indentation, and quote text that has `: `, `#`, `{` or `[` in it",
+        "check the indentation (no tabs), and quote text that has `: ` or `#` in it, or begins with `{`, `[`, `*`, `&`, `!` or `%`",
     )
 }

@@ -172,8 +172,7 @@ impl Builder<'_> {
             }
             // One that the including file has too is the same, and its value is the including file's.
             if params.get(&name.text).is_none() {
-                // Those above it may stand in it.
-                let value = params.expand_value(value)?;
+                let value = params.expand_known(value);
                 params.declare(&name, value);
             }
             if let Some(given) = self.given.get_mut(&format!("{prefix}{}", name.text)) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::super::problem::{Mark, Problem};
-use super::super::select::find_row;
+use super::super::select::find_rows;
 use super::super::{Column, PathPattern, Span, path, spec};
 use super::{Builder, NONE, OPTIONAL, STREAM, TEMP, Written};
 use crate::ids::TaskId;
@@ -403,8 +403,8 @@ impl Builder<'_> {
             let from = index.partition_point(|(value, _)| *value < wanted);
             index[from..].iter().take_while(|(value, _)| *value == wanted).map(|(_, position)| *position).collect()
         };
-        let row = find_row(columns, values, &positions)?;
-        Some((template.first_task + row, template.first_task + row + 1))
+        let rows = find_rows(columns, values, &positions)?;
+        Some((template.first_task + rows.start, template.first_task + rows.end))
     }
 
     fn unknown_task(&self, name: &str, mark: Mark) -> Problem {

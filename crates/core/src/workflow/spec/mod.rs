@@ -230,6 +230,13 @@ fn read_key(spec: &mut TaskSpec, key: &Text, value: Value, params: &Params) -> R
     let is_pattern = keys::TASK.iter().any(|known| known.name == key.text && known.is_pattern);
     let value = if is_pattern { params.splice(value)? } else { params.expand_value(value)? };
     match key.text.as_str() {
+        "run" if matches!(value, Value::List { .. }) => {
+            return Err(Problem::new(
+                value.mark(),
+                "`run` is one text, not a list",
+                "write `run: |` and a command on each line below it, or `exec: [PROGRAM, ARGUMENT]`",
+            ));
+        }
         "run" => spec.action = Action::Run(text(key, value)?),
         "exec" => {
             let words = list(key, value)?;
