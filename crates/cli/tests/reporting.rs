@@ -171,7 +171,7 @@ fn the_page_in_a_browser() {
     for canvas in ["strips", "utilisation"] {
         assert!(drawn(&browser, canvas) > 2000, "{canvas} is not drawn");
     }
-    assert_eq!(browser.js("return document.getElementById('graph').hidden"), true);
+    assert_eq!(browser.js("return document.querySelectorAll('#graph:not([hidden]) svg .box').length"), 34);
 
     // A click on a kind filters what is shown; another one on all kinds takes that back.
     let rows = "return [...document.querySelectorAll('#slowest-table tbody tr')].filter(row => row.offsetParent).map(row => row.cells[0].innerText)";
@@ -208,6 +208,8 @@ fn the_page_by_keyboard_and_in_the_dark() {
     open(&browser, &sandbox, "1");
     let ground = "return getComputedStyle(document.body).backgroundColor";
     assert_eq!(browser.js(ground), "rgb(20, 23, 26)");
+    let graph = "return getComputedStyle(document.querySelector('#graph-picture text')).fill";
+    assert_eq!(browser.js(graph), "rgb(230, 231, 228)");
     assert!(drawn(&browser, "strips") > 2000);
 
     let focus = "const at = document.activeElement; return at.id || at.title || at.innerText || at.tagName";
@@ -223,6 +225,7 @@ fn the_page_by_keyboard_and_in_the_dark() {
     go_to("theme");
     browser.press(&[ENTER]);
     assert_eq!(browser.js(ground), "rgb(252, 252, 250)");
+    assert_eq!(browser.js(graph), "rgb(29, 33, 38)", "the graph follows the page");
     go_to("gather");
     browser.press(&[ENTER]);
     assert_eq!(browser.js("return document.body.classList.contains('filtered')"), true);
