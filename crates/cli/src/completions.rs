@@ -20,9 +20,12 @@ pub struct Arguments {
 }
 
 /// Prints completions.
-pub fn run(arguments: &Arguments, command: &mut clap::Command) -> Result<Code, Failure> {
+pub fn run(arguments: &Arguments, command: &clap::Command) -> Result<Code, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, command, "throng", &mut script);
+    // What is hidden is for Throng's own tests.
+    let shown = command.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let mut visible = clap::Command::new("throng").version(env!("CARGO_PKG_VERSION")).subcommands(shown);
+    clap_complete::generate(arguments.shell, &mut visible, "throng", &mut script);
     tell!("{}", String::from_utf8_lossy(&script).trim_end());
     Ok(Code::Done)
 }

@@ -97,7 +97,7 @@ fn main() -> ExitCode {
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments, &mut Cli::command()),
+        Command::Completions(arguments) => completions::run(&arguments, &Cli::command()),
         Command::Man(arguments) => completions::man(&arguments, Cli::command()),
         Command::Reference(arguments) => reference::run(&arguments, Cli::command()),
     };

@@ -78,6 +78,10 @@ pub fn state_word(state: &StateDirectory, run: &RunDirectory, about: &About) -> 
     match &about.end {
         Some(end) => end.state.clone(),
         None if is_last && state.is_locked() => "running".to_owned(),
-        None => "killed".to_owned(),
+        // It may have ended since `about` was read.
+        None => {
+            let end = run.read_about().ok().and_then(|about| about.end);
+            end.map_or_else(|| "killed".to_owned(), |end| end.state)
+        }
     }
 }
