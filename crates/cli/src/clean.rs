@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
                 tell!("would delete {name}");
             } else {
                 place
-                    .remove(name)
+                    .remove(name, found)
                     .map_err(|error| trouble(format!("cannot delete {name}: {error}"), "make it deletable"))?;
             }
         }

@@ -4,12 +4,11 @@
 //! different commands over the same items do not forget each other.
 
 use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use throng_core::fingerprint::hash;
-use throng_core::ids::TaskId;
 use throng_core::stale::Wish;
 use throng_core::workflow::{Format, Request, Workflow};
 use throng_runtime::clock::Clock;
@@ -25,13 +24,13 @@ use crate::words;
 const HELP: &str = "\
 Example:
   throng map 'convert {} small/{.name}' -- photos/*.jpg
-  throng map --out 'small/{.name}' 'convert {} {out}' -- photos/*.jpg    also done again if a picture changes
+  throng map --in {} --out small/{.name} 'convert {in} {out}' -- photos/*.jpg    also done again if a picture changes
   find . -name '*.log' | throng map 'gzip -k {}'
   seq 1000 | throng map --retries 2 './simulate --seed {}' > results.txt
 
 In the command, {} is the item, {.name}, {.stem}, {.ext} and {.dir} are parts of its path, {out} is what --out says,
-and {{ and }} are braces. Items that are files count as inputs. Without any {…}, the item is added at the end.
-Do it again, and only what is not done yet runs.";
+{in} what --in says, and {{ and }} are braces. Without any {…}, the item is added at the end.
+Do it again, and only what is not done yet runs; what was printed before is printed again.";
 
 /// What `throng map` takes.
 #[derive(Args)]
@@ -45,6 +44,9 @@ pub struct Arguments {
     /// Items from standard input end with a NUL, as `find -print0` writes them
     #[arg(long, short = '0')]
     null: bool,
+    /// A file that the command reads for each item, such as {}: if it changes, the item is done again
+    #[arg(long = "in", value_name = "PATH")]
+    inputs: Vec<String>,
     /// A file that the command makes for each item, such as small/{.name}; may be given several times
     #[arg(long, value_name = "PATH")]
     out: Vec<String>,
@@ -79,12 +81,16 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         if arguments.items.is_empty() { items_from_input(arguments.null)? } else { arguments.items.clone() };
     // The same thing twice is done once.
     let mut seen = std::collections::HashSet::new();
+    let given = items.len();
     items.retain(|item| seen.insert(item.clone()));
+    if items.len() < given && !arguments.run.quiet {
+        let twice = words::count((given - items.len()) as u64, "item");
+        note!("note: {twice} left out, given before: the same thing is done once");
+    }
     if items.is_empty() {
         note!("there is nothing to do: no items were given");
         return Ok(Code::Done);
     }
-    let (items, order) = files_first(&items, &directory);
     let text = workflow(arguments, &items)?;
     let name = format!("map-{:08x}", hash(arguments.command.as_bytes()) as u32);
     let request = Request { text: &text, format: Format::Json, default_name: &name, settings: &[], param_files: &[] };
@@ -92,7 +98,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     // The text that it was made of is nobody's: only what is wrong with it is told.
     let (flow, _) = Workflow::read(&request, &surroundings).map_err(|problems| {
         let problem = &problems.shown[0];
-        Failure::bad_input(&problem.message, problem.remedy.replace("`out: FILE`", "`--out PATH`"))
+        Failure::bad_input(
+            &problem.message,
+            problem.remedy.replace("`out: FILE`", "`--out PATH`").replace("`in: FILE`", "`--in PATH`"),
+        )
     })?;
     host::forget_peak();
     let about = About {
@@ -108,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     warn_of_damage(&run, &arguments.state);
     let prints = match (arguments.run.json, arguments.keep_order) {
         (true, _) => Prints::Nothing,
-        (false, true) => Prints::InOrder(order),
+        (false, true) => Prints::InOrder,
         (false, false) => Prints::AsTheyEnd,
     };
     let again = format!("throng map {} …", words::quoted(&arguments.command));
@@ -130,30 +139,8 @@ fn items_from_input(is_null: bool) -> Result<Vec<String>, Failure> {
     Ok(items.filter(|item| !item.is_empty()).map(str::to_owned).collect())
 }
 
-/// Items that are files and count as inputs, and those that are not.
-struct Items {
-    files: Vec<String>,
-    others: Vec<String>,
-}
-
-/// Sorts items into files and others; also returns which task each becomes, in the order in which they were given.
-fn files_first(items: &[String], directory: &Path) -> (Items, Vec<TaskId>) {
-    let is_file: Vec<bool> = items.iter().map(|item| directory.join(item).is_file()).collect();
-    let files = is_file.iter().filter(|is_file| **is_file).count();
-    let (mut next_file, mut next_other) = (0, files);
-    let order = is_file.iter().map(|is_file| {
-        let next = if *is_file { &mut next_file } else { &mut next_other };
-        *next += 1;
-        TaskId::at(*next - 1)
-    });
-    let order = order.collect();
-    let pick = |wanted| items.iter().zip(&is_file).filter(move |(_, is_file)| **is_file == wanted);
-    let texts = |wanted| pick(wanted).map(|(item, _)| item.clone()).collect();
-    (Items { files: texts(true), others: texts(false) }, order)
-}
-
-/// The workflow that does it: one template for items that are files, one for others.
-fn workflow(arguments: &Arguments, items: &Items) -> Result<String, Failure> {
+/// The workflow of one template that does it.
+fn workflow(arguments: &Arguments, items: &[String]) -> Result<String, Failure> {
     if arguments.command.trim().is_empty() {
         return Err(Failure::bad_input("the command is empty", "say what to run for each item, such as 'echo {}'"));
     }
@@ -162,9 +149,11 @@ fn workflow(arguments: &Arguments, items: &Items) -> Result<String, Failure> {
         command.push_str(" {item}");
     }
     let mut task = serde_json::json!({ "run": command, "kind": "map" });
-    if !arguments.out.is_empty() {
-        let outputs: Vec<String> = arguments.out.iter().map(|out| in_our_words(out)).collect::<Result<_, _>>()?;
-        task["out"] = serde_json::json!(outputs);
+    for (key, paths) in [("in", &arguments.inputs), ("out", &arguments.out)] {
+        if !paths.is_empty() {
+            let paths: Vec<String> = paths.iter().map(|path| in_our_words(path)).collect::<Result<_, _>>()?;
+            task[key] = serde_json::json!(paths);
+        }
     }
     let given = [("cpus", &arguments.cpus), ("timeout", &arguments.timeout)];
     for (key, value) in given.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
@@ -173,21 +162,10 @@ fn workflow(arguments: &Arguments, items: &Items) -> Result<String, Failure> {
     if let Some(retries) = arguments.retries {
         task["retries"] = serde_json::json!(retries);
     }
-    let mut tasks = serde_json::Map::new();
-    for (name, items, input) in [("map", &items.files, Some("{item}")), ("map.plain", &items.others, None)] {
-        if items.is_empty() {
-            continue;
-        }
-        // An item is data: its braces are no names.
-        let values: Vec<String> = items.iter().map(|item| item.replace('{', "{{").replace('}', "}}")).collect();
-        let mut task = task.clone();
-        task["foreach"] = serde_json::json!({ "item": values });
-        if let Some(input) = input {
-            task["in"] = serde_json::json!(input);
-        }
-        tasks.insert(name.to_owned(), task);
-    }
-    Ok(serde_json::json!({ "tasks": tasks }).to_string())
+    // An item is data: its braces are no names.
+    let values: Vec<String> = items.iter().map(|item| item.replace('{', "{{").replace('}', "}}")).collect();
+    task["foreach"] = serde_json::json!({ "item": values });
+    Ok(serde_json::json!({ "tasks": { "map": task } }).to_string())
 }
 
 /// `{}` and `{.name}` as a workflow writes them.

@@ -278,7 +278,9 @@ fn words_of(notice: &Notice, logs: &str) -> String {
             let here = std::env::current_dir().unwrap_or_default();
             text += &format!("\n    all of it: {}", file.strip_prefix(here).unwrap_or(file).display());
         }
-        (None, None) if !notice.tail.is_empty() => text += &format!("\n    all of it: {logs} {}", notice.task),
+        (None, None) if !notice.tail.is_empty() => {
+            text += &format!("\n    all of it: {logs} {}", words::printable(&words::quoted(&notice.task)))
+        }
         (None, None) => {}
     }
     text

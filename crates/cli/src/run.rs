@@ -2,10 +2,12 @@
 
 mod dry;
 pub mod options;
+pub mod printed;
 pub mod printing;
 mod summary;
 pub mod trouble;
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
@@ -67,14 +69,14 @@ pub struct Arguments {
 }
 
 /// Whether what tasks print is shown as they end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prints {
     /// Only in the log.
     Nothing,
     /// On standard output, task by task.
     AsTheyEnd,
-    /// The same, but in this order.
-    InOrder(Vec<TaskId>),
+    /// The same, but in the order of the tasks.
+    InOrder,
 }
 
 /// Runs the command.
@@ -105,7 +107,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     }
     let run = Outlook::begin(flow, options).map_err(trouble::failure)?;
     warn_of_damage(&run, &state);
-    let again = format!("throng run {}{}", arguments.source.as_typed(), arguments.run.as_typed());
+    let targets: String = arguments.targets.iter().map(|target| format!(" {}", words::quoted(target))).collect();
+    let again = format!("throng run {}{targets}{}", arguments.source.as_typed(), arguments.run.as_typed());
     execute(run, &arguments.run, &state, &again, Prints::Nothing)
 }
 
@@ -124,8 +127,8 @@ pub fn execute(run: Run, arguments: &RunArguments, state: &Path, again: &str, pr
     };
     let printing = match prints {
         Prints::Nothing => None,
-        Prints::AsTheyEnd => Some(printing::start(run.engine(), None)),
-        Prints::InOrder(order) => Some(printing::start(run.engine(), Some(order))),
+        Prints::AsTheyEnd => Some(printing::start(run.engine(), earlier(&run, state), false)),
+        Prints::InOrder => Some(printing::start(run.engine(), earlier(&run, state), true)),
     };
     let view = progress_view::start(run.engine(), style, log_command(number, state));
     let engine = run.engine();
@@ -155,6 +158,13 @@ pub fn execute(run: Run, arguments: &RunArguments, state: &Path, again: &str, pr
         "failed" => Code::TaskFailed,
         _ => Code::Done,
     })
+}
+
+/// What tasks that are up to date printed when they were done.
+fn earlier(run: &Run, state: &Path) -> BTreeMap<TaskId, printed::Printed> {
+    let engine = run.engine();
+    let settled = engine.flow().tasks().filter(|task| engine.is_settled(*task));
+    printed::find(&StateDirectory::new(state), engine.flow(), settled)
 }
 
 #[derive(Serialize)]

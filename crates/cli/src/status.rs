@@ -184,8 +184,8 @@ fn attempt_in_words(attempt: &Attempt) -> Vec<(Time, String)> {
                 words::outcome(attempt.outcome),
                 words::seconds(cores),
                 words::bytes(usage.peak_memory_bytes),
-                words::bytes(usage.blocks_in * 512),
-                words::bytes(usage.blocks_out * 512),
+                words::bytes(usage.read_bytes()),
+                words::bytes(usage.written_bytes()),
                 words::bytes(attempt.log.1),
             ),
         ),
@@ -207,8 +207,8 @@ fn as_json(time: Time, entry: &Entry) -> serde_json::Value {
             "system_us": usage.system_us,
             "peak_memory_bytes": usage.peak_memory_bytes,
             "peak_is_bound": usage.peak_is_bound,
-            "read_bytes": usage.blocks_in * 512,
-            "written_bytes": usage.blocks_out * 512,
+            "read_bytes": usage.read_bytes(),
+            "written_bytes": usage.written_bytes(),
             "printed_bytes": attempt.log.1,
         });
     }

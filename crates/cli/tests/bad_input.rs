@@ -55,7 +55,7 @@ fn a_key_that_stands_twice_is_told_with_both_places() {
 #[test]
 fn a_value_of_the_wrong_type_is_told_with_the_right_one() {
     for (value, place, words) in [
-        ("run: [x]", "1:20", "`run` needs a single value, not a list"),
+        ("run: [x]", "1:20", "`run` is one text, not a list"),
         ("exec: x", "1:21", "`exec` needs a list, not a single value"),
         ("run: x, cpus: [1]", "1:29", "`cpus` needs a single value"),
         ("run: x, env: [A]", "1:28", "`env` needs a map, not a list"),
@@ -398,4 +398,30 @@ fn text_that_nobody_would_write_is_refused_and_not_believed() {
         assert!(result.stderr.contains("flow.yaml:") && result.stderr.contains("help: "), "{shown}");
         assert!(!sandbox.exists(".throng"), "{shown}");
     }
+}
+
+#[test]
+fn files_that_the_workflow_is_read_from_are_no_outputs() {
+    let sandbox = Sandbox::with_flow(
+        "include: more.yaml\ntasks:\n  a: { run: x, out: more.yaml }\n  b: { foreach: { r: { csv: rows.csv, column: n } }, run: 'x {r}', out: ./rows.csv }\n",
+    );
+    sandbox.write("more.yaml", "tasks: { c: { noop: true } }");
+    sandbox.write("rows.csv", "n\n1\n");
+    refused(
+        &sandbox,
+        &[],
+        &["`more.yaml` cannot be an output: it is what the workflow itself is read from", "`rows.csv` cannot be"],
+    );
+}
+
+#[test]
+fn names_of_files_that_are_no_text_are_told() {
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = Sandbox::with_flow("tasks: { a: { foreach: { f: 'd/*.txt' }, run: 'echo {f}' } }");
+    std::fs::create_dir(sandbox.file("d")).unwrap();
+    let strange = sandbox.file("d").join(std::ffi::OsStr::from_bytes(b"b\xff.txt"));
+    std::fs::write(&strange, "").unwrap();
+    let output = sandbox.throng(&["run", "flow.yaml"]).expect_code(2);
+    assert!(output.stderr.contains("is not UTF-8") && output.stderr.contains("--> flow.yaml:1:"), "{}", output.stderr);
+    std::fs::remove_file(strange).unwrap();
 }

@@ -380,3 +380,69 @@ tasks:
     sandbox.run(&[]).expect_code(0);
     assert_eq!(sorted(&sandbox, "told"), ["other 1", "own 2 ann 0.25 sub", "plain 1 ann 0.5 sub"]);
 }
+
+/// Every way in which a command may hold a value, with values that try to become something else.
+#[test]
+fn values_stay_values_in_every_shell() {
+    let values = [
+        "$(touch pwned)",
+        "`touch pwned`",
+        "';touch pwned;#",
+        "\\';touch pwned;#",
+        "a[$(touch pwned)]",
+        "(touch pwned)",
+        "*",
+        "1",
+        "-n",
+    ];
+    let right = [
+        "printf '%s\\n' {x}",
+        "printf '%s\\n' \"{x}\"",
+        "printf '%s\\n' '{x}'",
+        "printf '%s\\n' {x}>&1",
+        "V=; printf '%s\\n' $V{x}",
+        "V=; printf '%s\\n' \"$V{x}\"",
+        "true \\\n# it's a comment\nprintf '%s\\n' {x}",
+        "printf '%s\\n' \"$(printf %s \"{x}\")\"",
+        "case x in x) printf '%s\\n' {x};; esac",
+    ];
+    for shell in ["sh", "bash"] {
+        let mut tasks = String::new();
+        for (number, run) in right.iter().enumerate() {
+            // A list of texts that YAML takes as they are.
+            let run = serde_json::to_string(run).unwrap();
+            let list = serde_json::to_string(&values).unwrap();
+            tasks += &format!("  t{number}: {{ foreach: {{ x: {list} }}, run: {run}, shell: {shell} -e }}\n");
+        }
+        let sandbox = Sandbox::with_flow(&format!("tasks:\n{tasks}"));
+        sandbox.run(&["--quiet"]).expect_code(0);
+        assert!(!sandbox.exists("pwned"), "{shell}");
+        for (number, run) in right.iter().enumerate() {
+            for value in values {
+                let printed = sandbox.throng(&["logs", "1", &format!("t{number}:{value}")]).expect_code(0).stdout;
+                assert_eq!(printed, format!("{value}\n"), "{shell}: {run}");
+            }
+        }
+    }
+    let wrong = [
+        "echo ${x}",
+        "echo \"${x}\"",
+        "echo $'{x}'",
+        "(( y = {x} ))",
+        "echo $[ {x} ]",
+        "a[{x}]=1",
+        "[[ {x} -gt 3 ]]",
+        "cat <<E\n{x}\nE",
+    ];
+    for run in wrong {
+        let run = serde_json::to_string(run).unwrap();
+        let sandbox = Sandbox::with_flow(&format!(
+            "tasks: {{ a: {{ foreach: {{ x: ['$(touch pwned)'] }}, run: {run}, shell: bash }} }}"
+        ));
+        sandbox.run(&[]).expect_code(2);
+        assert!(!sandbox.exists("pwned"), "{run}");
+    }
+    let sandbox =
+        Sandbox::with_flow("tasks: { a: { foreach: { x: ['qx/touch pwned/'] }, run: 'print {x}', shell: perl } }");
+    sandbox.run(&[]).expect_code(2);
+}

@@ -47,8 +47,17 @@ fn logs_say_where_to_look_for_a_task_that_did_not_run() {
     assert!(said.contains("the last time was run 1: throng logs 1 a"), "{said}");
     let said = sandbox.throng(&["logs", "1", "a", "--attempt", "5"]).expect_code(0).stderr;
     assert!(said.contains("no attempt 5"), "{said}");
-    let said = sandbox.throng(&["status", "a"]).expect_code(2).stderr;
-    assert!(said.contains("a run is a number or `last`"), "{said}");
+}
+
+#[test]
+fn a_task_alone_is_meant_in_the_last_run() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: echo hello } }");
+    sandbox.run(&[]).expect_code(0);
+    assert!(sandbox.throng(&["status", "a"]).expect_code(0).stdout.contains("a in run 1:"));
+    assert_eq!(sandbox.throng(&["logs", "a"]).expect_code(0).stdout, "hello\n");
+    assert!(sandbox.throng(&["explain", "a"]).expect_code(0).stdout.contains("a in run 1"));
+    let said = sandbox.throng(&["logs", "1"]).expect_code(2).stderr;
+    assert!(said.contains("no task is named"), "{said}");
 }
 
 #[test]

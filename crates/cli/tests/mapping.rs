@@ -183,11 +183,33 @@ fn a_file_that_has_changed_is_done_again() {
     let sandbox = Sandbox::new();
     sandbox.write("a", "1");
     sandbox.write("b", "1");
-    let arguments = ["cat {} >> done", "--", "a", "b"];
+    let arguments = ["--in", "{}", "cat {in} >> done", "--", "a", "b"];
     map(&sandbox, &arguments).expect_code(0);
     sandbox.write("b", "22");
     assert_eq!(counts(&map(&sandbox, &arguments).expect_code(0)), (1, 1));
     assert_eq!(sandbox.read("done"), "1122");
+}
+
+#[test]
+fn what_was_printed_before_is_printed_again() {
+    let sandbox = Sandbox::new();
+    let print = |items: &[&str], more: &[&str]| {
+        let all: Vec<&str> =
+            ["map", "--quiet", "echo out {}"].iter().chain(more).chain(&["--"]).chain(items).copied().collect();
+        sandbox.throng(&all).expect_code(0).stdout
+    };
+    assert_eq!(sorted(&print(&["a", "b"], &[])), ["out a", "out b"]);
+    assert_eq!(sorted(&print(&["a", "b"], &[])), ["out a", "out b"]);
+    assert_eq!(print(&["c", "b", "d", "a"], &["-k"]), "out c\nout b\nout d\nout a\n");
+    assert_eq!(print(&["c", "b", "d", "a"], &["-k"]), "out c\nout b\nout d\nout a\n");
+}
+
+#[test]
+fn an_item_that_becomes_a_file_is_still_the_same() {
+    let sandbox = Sandbox::new();
+    let arguments = ["touch {}", "--", "a", "b"];
+    map(&sandbox, &arguments).expect_code(0);
+    assert_eq!(counts(&map(&sandbox, &arguments).expect_code(0)), (0, 2));
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn run_with_path(sandbox: &Sandbox, path: &str) -> Output {
 
 #[test]
 fn a_container_runs_the_command_through_whichever_program_is_there() {
-    for (runner, calls) in [("apptainer", "exec --bind "), ("podman", "run --rm ")] {
+    for (runner, calls) in [("apptainer", "exec --pwd "), ("podman", "run --rm ")] {
         let sandbox = Sandbox::with_flow(
             "tasks:
                t:
@@ -465,4 +465,67 @@ fn without_a_program_for_containers_nothing_starts() {
         assert!(result.stderr.contains(word), "{}", result.stderr);
     }
     assert!(!sandbox.exists(".throng") && !sandbox.exists("o"));
+}
+
+#[test]
+fn what_was_taken_over_is_never_deleted_as_temporary() {
+    let sandbox = Sandbox::with_flow(
+        "tasks: { make: { run: 'echo x > {out}', out: [{ path: t, temp: true }] }, read: { run: 'cat {in} > {out}', in: t, out: o } }",
+    );
+    sandbox.write("t", "precious");
+    sandbox.run(&["--adopt"]).expect_code(0);
+    assert_eq!((sandbox.read("t"), sandbox.read("o")), ("precious".to_owned(), "precious".to_owned()));
+    sandbox.run(&[]).expect_code(0);
+    assert_eq!(sandbox.read("t"), "precious");
+}
+
+#[test]
+fn a_failure_before_its_outputs_had_room_moves_nothing() {
+    let sandbox = Sandbox::with_flow(
+        "tasks: { del: { run: rm source }, make: { after: del, in: source, run: 'cp {in} {out}', out: o, stderr: e } }",
+    );
+    sandbox.write("source", "x");
+    sandbox.write("o", "precious");
+    sandbox.write("e", "old complaints");
+    let output = sandbox.run(&[]).expect_code(1);
+    assert_eq!((sandbox.read("o"), sandbox.read("e")), ("precious".to_owned(), "old complaints".to_owned()));
+    assert!(!output.stderr.contains("old complaints"), "{}", output.stderr);
+}
+
+#[test]
+fn a_directory_that_is_as_made_is_replaced_and_one_that_is_not_is_kept() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: 'mkdir {out}; cp {in} {out}/x', in: source, out: d } }");
+    for content in ["one", "two2", "three"] {
+        sandbox.write("source", content);
+        sandbox.run(&[]).expect_code(0);
+        assert_eq!(sandbox.read("d/x"), content);
+    }
+    assert!(!sandbox.exists(".throng/kept"), "nothing but its own was in the way");
+    sandbox.write("d/mine", "precious");
+    sandbox.write("source", "again");
+    sandbox.run(&[]).expect_code(0);
+    assert!(!sandbox.exists("d/mine"));
+    assert_eq!(sandbox.read(".throng/kept/4/d/mine"), "precious");
+}
+
+#[test]
+fn a_pipe_is_no_standard_input() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { run: cat, stdin: pipe } }");
+    let made = std::process::Command::new("mkfifo").arg(sandbox.file("pipe")).status().unwrap();
+    assert!(made.success());
+    let output = sandbox.run(&[]).expect_code(1);
+    assert!(output.stderr.contains("it is a pipe"), "{}", output.stderr);
+}
+
+#[test]
+fn a_command_longer_than_an_argument_is_read_from_a_file() {
+    let sandbox = Sandbox::with_flow(
+        "tasks: { a: { foreach: { i: 1..3000 }, noop: true, out: 'long/directory/for/many/files/with/names/{i}' }, \
+         b: { run: 'for file in {in}; do echo $file; done | wc -l > {out}', in: [{ all: a }], out: n } }",
+    );
+    for number in 1..=3000 {
+        sandbox.write(&format!("long/directory/for/many/files/with/names/{number}"), "");
+    }
+    sandbox.run(&["--adopt"]).expect_code(0);
+    assert_eq!(sandbox.read("n").trim(), "3000");
 }

@@ -106,6 +106,8 @@ pub enum Warning {
 const MANY_INPUTS: usize = 100_000;
 /// References between two templates from which on a task that gathers would pay.
 const MANY_REFERENCES: u64 = 1_000_000;
+/// Fewer inputs than this are no product of everything with everything.
+const FEW_INPUTS: usize = 100;
 /// What Linux hands to a program at most, arguments and environment together.
 const COMMAND_BYTES: usize = 2_000_000;
 /// With fewer inputs than this, no command gets that long.
@@ -119,7 +121,7 @@ impl Shape {
         let mut level = vec![0u32; flow.task_count()];
         let mut ready_ns = vec![0u64; flow.task_count()];
         let mut at_level: Vec<u64> = Vec::new();
-        let (mut work_ns, mut longest_ns) = (0u64, 0u64);
+        let mut longest_ns = 0u64;
         for task in flow.topological() {
             let own_level = level[task.index()] as usize;
             at_level.resize(at_level.len().max(own_level + 1), 0);
@@ -130,9 +132,9 @@ impl Shape {
             kind.estimated += u64::from(time.is_some());
             shape.estimated += u64::from(time.is_some());
             let time = time.unwrap_or_default();
-            kind.work += time;
+            kind.work = kind.work.saturating_add(time);
             let time_ns = time.as_nanos() as u64;
-            work_ns = work_ns.saturating_add(time_ns);
+            shape.work = shape.work.saturating_add(time);
             let end_ns = ready_ns[task.index()].saturating_add(time_ns);
             longest_ns = longest_ns.max(end_ns);
             shape.roots += u64::from(flow.parent_count(task) == 0);
@@ -144,7 +146,7 @@ impl Shape {
         }
         shape.depth = at_level.len() as u64;
         shape.width = at_level.into_iter().max().unwrap_or(0);
-        (shape.work, shape.critical_path) = (Duration::from_nanos(work_ns), Duration::from_nanos(longest_ns));
+        shape.critical_path = Duration::from_nanos(longest_ns);
         let is_read = read_objects(flow);
         for object in (0..flow.object_count()).map(ObjectId::at) {
             match flow.producer(object) {
@@ -218,8 +220,8 @@ fn wide_reads(flow: &Workflow) -> Vec<Warning> {
                 found.push(Warning::LongCommand { task, bytes: bytes as u64 });
             }
         }
-        // One that gathers is no product, however much it gathers.
-        if count < 100 {
+        // Few inputs add up only if there are very many tasks, and then there is no better way.
+        if count < FEW_INPUTS {
             continue;
         }
         for maker in flow.inputs(task).filter_map(|object| flow.producer(object)) {
@@ -243,9 +245,9 @@ fn alike(flow: &Workflow) -> Vec<Warning> {
             let tasks = flow.tasks_of(template);
             let first = TaskId(tasks.start);
             let is_suspect = tasks.len() > 1 && !flow.is_builtin(first);
-            let last = TaskId(tasks.end - 1);
             // Definitions differ as soon as any value stands in a command, its environment or its files.
-            let is_same = is_suspect && flow.definition_hash(first) == flow.definition_hash(last);
+            let own = flow.definition_hash(first);
+            let is_same = is_suspect && tasks.clone().all(|task| flow.definition_hash(TaskId(task)) == own);
             is_same.then_some(Warning::AllAlike { task: first, count: tasks.len() as u64 })
         })
         .collect()

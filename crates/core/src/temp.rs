@@ -1,7 +1,7 @@
 //! Temporary objects: which of them nobody needs any more.
 //!
 //! An object marked `temp` goes when the last task that reads it is done. It stays when somebody asked for it, when
-//! nobody reads it, when a reader failed, and when a reader is not part of the run: that one may want it next time.
+//! nobody reads it, when it was not made but taken over, when a reader failed, and when a reader is not part of the run: that one may want it next time.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,12 @@ pub struct Temps {
 
 impl Temps {
     /// Counts readers; also returns the objects that nobody needs from the start.
-    pub fn new(flow: &Workflow, verdict: impl Fn(TaskId) -> Verdict, targets: &[TaskId]) -> (Temps, Vec<ObjectId>) {
+    pub fn new(
+        flow: &Workflow,
+        verdict: impl Fn(TaskId) -> Verdict,
+        is_adopted: impl Fn(ObjectId) -> bool,
+        targets: &[TaskId],
+    ) -> (Temps, Vec<ObjectId>) {
         let mut readers: BTreeMap<ObjectId, (u32, bool)> = BTreeMap::new();
         if !flow.has_temps() {
             return (Temps::default(), Vec::new());
@@ -35,7 +40,13 @@ impl Temps {
         for object in targets.iter().flat_map(|task| flow.outputs(*task)) {
             readers.remove(&object);
         }
-        readers.retain(|_, (_, is_kept)| !*is_kept);
+        // What was taken over is somebody's own, unless this run makes it anew.
+        let is_ours = |object: ObjectId| match flow.producer(object).map(&verdict) {
+            Some(Verdict::Run(_)) => true,
+            Some(Verdict::UpToDate | Verdict::Maybe) => !is_adopted(object),
+            Some(Verdict::Adopted | Verdict::Outside) | None => false,
+        };
+        readers.retain(|object, (_, is_kept)| !*is_kept && is_ours(*object));
         let stands =
             |object: &ObjectId| flow.producer(*object).is_some_and(|task| matches!(verdict(task), Verdict::UpToDate));
         let unneeded = readers.iter().filter(|(object, (left, _))| *left == 0 && stands(object));
@@ -74,7 +85,7 @@ mod tests {
 
     fn temps(verdicts: [Verdict; 4], targets: &[TaskId]) -> (Workflow, Temps, Vec<ObjectId>) {
         let flow = Workflow::parse(FLOW, Format::Yaml, "x", &NoFiles).unwrap();
-        let (temps, unneeded) = Temps::new(&flow, |task| verdicts[task.index()], targets);
+        let (temps, unneeded) = Temps::new(&flow, |task| verdicts[task.index()], |_| false, targets);
         (flow, temps, unneeded)
     }
 

@@ -12,7 +12,7 @@ use crate::stale::Reason;
 use crate::time::Time;
 
 /// The first bytes of a trace; the last of them is the version of the format.
-pub const MAGIC: [u8; 8] = *b"throngt1";
+pub const MAGIC: [u8; 8] = *b"throngt2";
 
 /// How an attempt ended, in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,21 @@ pub struct Usage {
     pub blocks_in: u64,
     /// Written to disks, in blocks of 512 bytes.
     pub blocks_out: u64,
+}
+
+/// The kernel counts what goes to and from disks in blocks of this many bytes.
+const BLOCK_BYTES: u64 = 512;
+
+impl Usage {
+    /// Read from disks.
+    pub fn read_bytes(&self) -> u64 {
+        self.blocks_in.saturating_mul(BLOCK_BYTES)
+    }
+
+    /// Written to disks.
+    pub fn written_bytes(&self) -> u64 {
+        self.blocks_out.saturating_mul(BLOCK_BYTES)
+    }
 }
 
 /// One attempt, from beginning to end.
@@ -140,7 +155,7 @@ impl Writer {
                     End::Done => 2,
                     End::Failed { code } => {
                         self.bytes.push(code);
-                        20
+                        3
                     }
                     End::Killed => 4,
                 }
@@ -336,8 +351,10 @@ impl<'a> Reader<'a> {
                 input_bytes: self.number()?,
             })),
             2 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Done }),
-            // Before retries could depend on it, the code was not written.
-            3 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Failed { code: 0 } }),
+            3 => {
+                let slot = self.slot()?;
+                Entry::Event(Event::Finished { slot, end: End::Failed { code: self.byte()? } })
+            }
             4 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Killed }),
             5 => Entry::Event(Event::Stop),
             6 => Entry::Event(Event::Wake),
@@ -358,10 +375,6 @@ impl<'a> Reader<'a> {
             15 => Entry::Pending(self.task()?, self.reason()?),
             16 => Entry::UpToDate(self.task()?),
             17 => Entry::Skipped(self.task()?),
-            20 => {
-                let slot = self.slot()?;
-                Entry::Event(Event::Finished { slot, end: End::Failed { code: self.byte()? } })
-            }
             _ => return Err(Stop::Damaged),
         };
         Ok((now, entry))

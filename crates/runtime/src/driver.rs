@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -127,10 +128,14 @@ impl Engine {
         self.shared.log.copy(start, length, out)
     }
 
-    /// Whether nothing more will happen to a task; false for tasks that do not exist.
+    /// The workflow.
+    pub fn flow(&self) -> &Workflow {
+        &self.shared.flow
+    }
+
+    /// Whether nothing more will happen to a task.
     pub fn is_settled(&self, task: TaskId) -> bool {
-        let is_there = task.index() < self.shared.flow.task_count();
-        is_there && self.shared.lock().ledger.record(task).state.is_settled()
+        self.shared.lock().ledger.record(task).state.is_settled()
     }
 
     /// How many files were in the way of outputs and have been moved to where nothing is deleted.
@@ -156,6 +161,9 @@ pub struct Driver {
     /// Bytes that could not be written yet.
     unwritten_frames: Vec<u8>,
     unwritten_trace: Vec<u8>,
+    /// Temporary objects that wait to be deleted.
+    deleting: Sender<Vec<ObjectId>>,
+    to_delete: Option<Receiver<Vec<ObjectId>>>,
 }
 
 impl Driver {
@@ -204,6 +212,7 @@ impl Driver {
             main_wake: Condvar::new(),
             stops_asked: AtomicU32::new(0),
         });
+        let (deleting, to_delete) = channel();
         Ok(Driver {
             shared,
             directory,
@@ -211,6 +220,8 @@ impl Driver {
             trace,
             unwritten_frames: Vec::new(),
             unwritten_trace: Vec::new(),
+            deleting,
+            to_delete: Some(to_delete),
         })
     }
 
@@ -231,6 +242,11 @@ impl Driver {
             }
         })?;
         let syncing = Syncing::start(self.journal.syncer()?, shared.clone())?;
+        let to_delete = self.to_delete.take().expect("a run is executed once");
+        let deleter = start_thread("deleter", {
+            let shared = shared.clone();
+            move || to_delete.iter().flatten().for_each(|object| delete(&shared, object))
+        })?;
         {
             let mut core = shared.lock();
             shared.submit(&mut core, shared.clock.now());
@@ -240,6 +256,8 @@ impl Driver {
         keeper.join().expect("writing a file does not panic");
         self.write(&syncing);
         syncing.finish();
+        drop(self.deleting);
+        deleter.join().expect("deleting files does not panic");
         let core = shared.lock();
         if let Some(trouble) = &core.trouble {
             return Err(EngineError::GaveUp(trouble.clone()));
@@ -273,6 +291,7 @@ impl Driver {
         let mut written_at = Time::START;
         let mut wrote_last_time = false;
         loop {
+            shared.orphans.reap();
             let mut core = shared.lock();
             let now = shared.clock.now();
             self.gather(&mut core, now);
@@ -320,7 +339,6 @@ impl Driver {
             core.stops_told += 1;
             core.events.push_back(Event::Stop);
         }
-        self.shared.orphans.reap();
         self.shared.wake_sleepers(core, now);
         if core.node.next_wake().is_some_and(|time| time <= now) {
             core.events.push_back(Event::Wake);
@@ -361,15 +379,9 @@ impl Driver {
                 Err(error) => return self.shared.give_up(error.to_string()),
             }
         }
-        self.delete(&unneeded);
-    }
-
-    /// Deletes temporary files, now that it is on record that their readers are done.
-    fn delete(&self, unneeded: &[ObjectId]) {
-        for object in unneeded {
-            let name = self.shared.flow.object_name(*object);
-            // One that cannot be deleted is no worse than one that was not marked.
-            let _ = self.shared.workplace.remove_temp(name, self.shared.objects.get(*object).stamp);
+        if !unneeded.is_empty() {
+            // Nobody else waits for it: a directory may be large.
+            self.deleting.send(unneeded).expect("it takes everything until the run is over");
         }
     }
 }
@@ -409,6 +421,13 @@ fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
         }
     }
     (entries, records)
+}
+
+/// Deletes a temporary file, now that it is on record that its readers are done.
+fn delete(shared: &Shared, object: ObjectId) {
+    let name = shared.flow.object_name(object);
+    // One that cannot be deleted is no worse than one that was not marked.
+    let _ = shared.workplace.remove_temp(name, shared.objects.get(object).stamp);
 }
 
 fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, EngineError> {

@@ -129,10 +129,10 @@ impl Workplace {
         rustix::fs::statat(&self.directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| is_directory(&stat))
     }
 
-    /// Deletes what Throng made, a directory with all that is in it.
-    pub fn remove(&self, path: &str) -> io::Result<()> {
+    /// Deletes what Throng made and what is still as it was then, a directory with all that is in it.
+    pub fn remove(&self, path: &str, made: Stamp) -> io::Result<()> {
         if self.is_directory(path) {
-            return std::fs::remove_dir_all(self.path.join(path));
+            return self.remove_directory(path, made);
         }
         match rustix::fs::unlinkat(&self.directory, path, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
@@ -140,12 +140,23 @@ impl Workplace {
         }
     }
 
+    /// Deletes a directory. It is first moved out of reach, so that nothing can come into it between the last look and
+    /// the end; if something has, it goes back to where it was.
+    fn remove_directory(&self, path: &str, made: Stamp) -> io::Result<()> {
+        let (place, away) = (self.path.join(path), self.path.join(format!("{path}.throng-deleting")));
+        std::fs::rename(&place, &away)?;
+        if tree::stamp(&away)? != made {
+            return std::fs::rename(&away, &place);
+        }
+        std::fs::remove_dir_all(&away)
+    }
+
     /// Deletes a temporary file or directory that Throng made, if it is still what it was.
     pub fn remove_temp(&self, path: &str, made: Stamp) -> io::Result<()> {
         if self.stamp(path)? != made || !made.is_present() {
             return Ok(());
         }
-        self.remove(path)
+        self.remove(path, made)
     }
 
     /// Moves what an attempt that did not succeed has made out of the way; says where to, if anything was there.

@@ -273,7 +273,8 @@ impl Outlook {
         };
         let ledger = Ledger::new(&flow, standing);
         let verdict = |task: TaskId| verdicts.get(task.index()).copied().unwrap_or(Verdict::Run(Reason::NeverDone));
-        let (temps, unneeded) = Temps::new(&flow, verdict, &options.wish.targets);
+        let is_adopted = |object| recorded.made(object).is_some_and(|made| made.is_adopted);
+        let (temps, unneeded) = Temps::new(&flow, verdict, is_adopted, &options.wish.targets);
         let driver = Driver::new(Parts {
             flow,
             node,
@@ -437,9 +438,8 @@ fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result
     if unfinished.is_empty() {
         return Ok(());
     }
-    if flow.has_containers() {
-        containers::remove_all(&containers::prefix(&mark));
-    }
+    // Perhaps of a workflow that this one knows nothing of.
+    containers::remove_all(&containers::prefix(&mark));
     let run = state.runs()?.last().copied().unwrap_or(0);
     let place = Workplace::open(directory, state.aside(run), state.kept(run)).map_err(io_error("open", directory))?;
     let (mut own, mut foreign) = (Vec::new(), unfinished);

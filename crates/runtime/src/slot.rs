@@ -196,6 +196,8 @@ pub struct SlotRunner<'a> {
     scratch: File,
     launcher: Launcher,
     programs: HashMap<(String, String), CString>,
+    /// Whether the attempt has got so far that what lies where its outputs belong is its own.
+    has_made_room: bool,
 }
 
 /// Why an attempt did not get as far as a process, or not well past it.
@@ -217,17 +219,26 @@ impl<'a> SlotRunner<'a> {
     /// Prepares a slot.
     pub fn new(shared: &'a Shared, slot: SlotId) -> io::Result<Self> {
         let scratch = open_scratch(shared, slot)?;
-        Ok(SlotRunner { shared, slot, scratch, launcher: Launcher::default(), programs: HashMap::new() })
+        Ok(SlotRunner {
+            shared,
+            slot,
+            scratch,
+            launcher: Launcher::default(),
+            programs: HashMap::new(),
+            has_made_room: false,
+        })
     }
 
     /// Makes an attempt.
     pub fn run(&mut self, job: Job) -> AttemptResult {
         let mut result = AttemptResult::without_process(job, self.slot, self.shared.clock.now());
+        self.has_made_room = false;
         if let Err(trouble) = self.try_run(job, &mut result) {
             result.attempt.outcome = trouble.outcome;
             result.remark = Some(trouble.remark).filter(|remark| !remark.is_empty());
         }
-        if result.attempt.outcome != Outcome::Done {
+        // Before there was room for its outputs, what lies there is of an earlier run, or somebody's own.
+        if result.attempt.outcome != Outcome::Done && self.has_made_room {
             let [_, _, stderr] = self.shared.flow.streams(job.task);
             // There may be no such file yet, and nothing in it.
             let complaints = stderr.as_ref().and_then(|file| streams::last_lines(self.shared, file, TAIL_LINES).ok());
@@ -253,6 +264,7 @@ impl<'a> SlotRunner<'a> {
             shared.note_unfinished(job.task, &old_contents);
         }
         self.make_room(job.task)?;
+        self.has_made_room = true;
         result.attempt.staged = shared.clock.now();
         result.attempt.started = result.attempt.staged;
         match shared.flow.action(job.task, job.conditions()) {
@@ -351,7 +363,7 @@ impl<'a> SlotRunner<'a> {
         let name = shared.flow.object_name(object);
         let found = shared.workplace.stamp(name).unwrap_or(Stamp::ABSENT);
         let cleared = match why_kept(shared.recorded.made(object), found) {
-            None => shared.workplace.remove(name),
+            None => shared.workplace.remove(name, found),
             Some(_) => shared.workplace.keep(name).map(|_| ()),
         };
         cleared.map_err(|error| Trouble::files("clear the place of", name, &error))
@@ -416,10 +428,12 @@ impl<'a> SlotRunner<'a> {
             self.scratch = open_scratch(self.shared, self.slot)
                 .map_err(|error| Trouble::files("renew", "the scratch file", &error))?;
         }
+        // A container may outlive the program that was to look after it.
+        let is_cut_off = told.is_some() || matches!(exit, Exit::Signal(_));
+        if is_cut_off && self.shared.flow.container(job.task).is_some() {
+            containers::remove(&self.container_name());
+        }
         if let Some(told) = told {
-            if self.shared.flow.container(job.task).is_some() {
-                containers::remove(&self.container_name());
-            }
             return Err(self.ended_by_us(job, told));
         }
         match exit {
@@ -472,7 +486,16 @@ impl<'a> SlotRunner<'a> {
         let working_directory = own.map_or(directory.to_owned(), |own| format!("{directory}/{own}"));
         let names: Vec<&str> = environment.names.iter().map(String::as_str).collect();
         let name = self.container_name();
-        let inside = Inside { directory, working_directory: &working_directory, name: &name, variables: &names };
+        // Long commands lie where the state is.
+        let scratch = std::path::absolute(&self.shared.scratch_directory).unwrap_or_default();
+        let scratch = scratch.display().to_string();
+        let inside = Inside {
+            directory,
+            scratch: &scratch,
+            working_directory: &working_directory,
+            name: &name,
+            variables: &names,
+        };
         Ok(in_container(runner, &container, &inside, words))
     }
 

@@ -97,24 +97,66 @@ impl Directory {
     }
 }
 
+const MATCHING: glob::MatchOptions =
+    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+/// Looks for what matches the parts of a pattern below a directory; `prefix` is how that is written. Links to directories are
+/// followed, except by `**`, which could go round in circles.
+fn search(directory: &Path, prefix: &str, parts: &[&str], found: &mut Vec<String>) -> Result<(), String> {
+    let Some((part, rest)) = parts.split_first() else { return Ok(()) };
+    if !part.contains(['*', '?', '[']) {
+        let path = directory.join(part);
+        return match rest {
+            [] if path.symlink_metadata().is_ok() => {
+                found.push(format!("{prefix}{part}"));
+                Ok(())
+            }
+            [] => Ok(()),
+            rest => search(&path, &format!("{prefix}{part}/"), rest, found),
+        };
+    }
+    let is_any_depth = *part == "**";
+    if is_any_depth {
+        search(directory, prefix, rest, found)?;
+    }
+    let pattern = glob::Pattern::new(if is_any_depth { "*" } else { part }).map_err(|error| error.to_string())?;
+    // What is no directory, or may not be read, holds nothing that matches.
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let (name, kind) = (entry.file_name(), entry.file_type());
+        if !pattern.matches_with(&name.to_string_lossy(), MATCHING) {
+            continue;
+        }
+        let is_directory = || kind.as_ref().is_ok_and(|kind| kind.is_dir() || !is_any_depth && kind.is_symlink());
+        let is_wanted = rest.is_empty() && !is_any_depth || is_directory();
+        let Some(text) = name.to_str() else {
+            if is_wanted {
+                return Err(format!("`{prefix}{}` is not UTF-8: rename it", name.to_string_lossy()));
+            }
+            continue;
+        };
+        match rest {
+            _ if is_any_depth && is_directory() => search(&entry.path(), &format!("{prefix}{text}/"), parts, found)?,
+            [] if is_any_depth => found.push(format!("{prefix}{text}")),
+            [] => found.push(format!("{prefix}{text}")),
+            rest if is_directory() => search(&entry.path(), &format!("{prefix}{text}/"), rest, found)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 impl Surroundings for Directory {
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
-        let base = self.path.to_str().ok_or("the workflow's directory has a name that is not UTF-8")?;
-        let absolute = pattern.starts_with('/');
-        let whole = if absolute { pattern.to_owned() } else { format!("{}/{pattern}", glob::Pattern::escape(base)) };
-        let options = glob::MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-        };
         let mut found = Vec::new();
-        for entry in glob::glob_with(&whole, options).map_err(|error| error.to_string())? {
-            let path = entry.map_err(|error| error.to_string())?;
-            let relative = if absolute { path.as_path() } else { path.strip_prefix(&self.path).unwrap_or(&path) };
-            let name = relative.to_str().ok_or_else(|| format!("`{}` is not UTF-8", relative.display()))?;
-            found.push(name.to_owned());
+        let start = if pattern.starts_with('/') { PathBuf::from("/") } else { self.path.clone() };
+        let prefix = if pattern.starts_with('/') { "/" } else { "" };
+        let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        for part in parts.iter().filter(|part| **part != "**") {
+            glob::Pattern::new(part).map_err(|error| error.to_string())?;
         }
+        search(&start, prefix, &parts, &mut found)?;
         found.sort_unstable();
+        found.dedup();
         Ok(found)
     }
 
@@ -130,5 +172,37 @@ impl Surroundings for Directory {
 
     fn exists(&self, path: &str) -> bool {
         self.path.join(path).exists()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn patterns_of_file_names() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.txt", "b.txt", ".hidden.txt", "d/c.txt", "d/e/f.txt", "d/e/g.csv", "x y/h.txt"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let found = |pattern: &str| Directory::new(folder.path()).glob(pattern).unwrap();
+        assert_eq!(found("*.txt"), ["a.txt", "b.txt"]);
+        assert_eq!(found("./*.txt"), ["a.txt", "b.txt"]);
+        assert_eq!(found("[ab].txt"), ["a.txt", "b.txt"]);
+        assert_eq!(found("**/*.txt"), ["a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "x y/h.txt"]);
+        assert_eq!(found("d/**/*.txt"), ["d/c.txt", "d/e/f.txt"]);
+        assert_eq!(found("*/?.txt"), ["d/c.txt", "x y/h.txt"]);
+        assert_eq!(found("d/*/g.csv"), ["d/e/g.csv"]);
+        assert_eq!(found("nowhere/*.txt"), Vec::<String>::new());
+        let absolute = format!("{}/d/*.txt", folder.path().display());
+        assert_eq!(found(&absolute), [format!("{}/d/c.txt", folder.path().display())]);
+        assert!(Directory::new(folder.path()).glob("a[").is_err());
+        let strange = folder.path().join(std::ffi::OsStr::from_bytes(b"b\xff.txt"));
+        std::fs::write(strange, "").unwrap();
+        assert!(Directory::new(folder.path()).glob("*.txt").unwrap_err().contains("is not UTF-8"));
+        assert_eq!(found("a*.txt"), ["a.txt"]);
     }
 }

@@ -82,8 +82,8 @@ fn used(stint: &Stint) -> String {
         usage.system_us as f64 / 1e6,
         usage.peak_memory_bytes,
         usage.peak_is_bound,
-        usage.blocks_in * 512,
-        usage.blocks_out * 512,
+        usage.read_bytes(),
+        usage.written_bytes(),
         stint.printed_bytes
     )
 }

@@ -13,6 +13,9 @@ use throng_runtime::run::{Options, Verify};
 
 use crate::exit::Failure;
 
+/// What may run at once if nobody says otherwise.
+const DEFAULT_PACK: &str = "requests";
+
 /// How to run.
 #[derive(Args, Clone)]
 pub struct RunArguments {
@@ -23,7 +26,7 @@ pub struct RunArguments {
     #[arg(long, default_value = "fifo")]
     pub order: String,
     /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)
-    #[arg(long, default_value = "requests")]
+    #[arg(long, default_value = DEFAULT_PACK)]
     pub pack: String,
     /// Memory that tasks may ask for together [default: what the machine has]
     #[arg(long, value_parser = quantity::bytes)]
@@ -76,7 +79,11 @@ pub struct About {
 impl RunArguments {
     /// What has to be typed again so that the same tasks fit.
     pub fn as_typed(&self) -> String {
-        let mut text = self.memory.map_or(String::new(), |bytes| format!(" --memory {bytes}"));
+        let mut text = self.width.map_or(String::new(), |width| format!(" --width {width}"));
+        if self.pack != DEFAULT_PACK {
+            text.push_str(&format!(" --pack {}", crate::words::quoted(&self.pack)));
+        }
+        text.push_str(&self.memory.map_or(String::new(), |bytes| format!(" --memory {bytes}")));
         for Pool { name, ids, amount_milli } in &self.resources {
             let amount = match ids.as_slice() {
                 [] => (*amount_milli as f64 / 1000.0).to_string(),

@@ -32,13 +32,18 @@ pub fn summarize(
         let more = end.failed - failures.names.len() as u64;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         note!("failed: {}{more}", failures.names.join(", "));
-        let look = failures.printed.as_ref().map_or(String::new(), |task| format!("see `{logs} {task}`; "));
+        let look = failures
+            .printed
+            .as_ref()
+            .map_or(String::new(), |task| format!("see `{logs} {}`; ", words::printable(&words::quoted(task))));
         note!("  = help: {look}correct it, then `{again}` goes on");
     }
     if kept > 0 {
         let files = words::count(kept, "file");
+        let was_killed = run > 1 && state.run(run - 1).read_about().is_ok_and(|about| about.end.is_none());
+        let what = if was_killed { "or made just before the run before was killed" } else { "or changed since" };
         note!(
-            "note: {files} in the way of an output, not on record as made by Throng or changed since, moved to {}",
+            "note: {files} in the way of an output, not on record as made by Throng {what}, moved to {}",
             state.kept(run).display()
         );
     }

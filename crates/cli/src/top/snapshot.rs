@@ -154,7 +154,7 @@ impl Snapshot {
             skipped: sum(|kind| kind.skipped),
             put_off: if is_running { board.put_off } else { 0 },
             slots: about.node.width,
-            running: running(board, now, about.end.is_some()),
+            running: running(board, now, !is_running),
             kinds,
             failures: failures(board),
             machine,

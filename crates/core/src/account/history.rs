@@ -210,6 +210,7 @@ impl<'a> Pass<'a> {
             ended: Time(u64::MAX),
             finished: now,
             outcome: None,
+            is_in_vain: false,
             usage: Usage::default(),
             printed_bytes: 0,
             previous,
@@ -255,13 +256,18 @@ impl<'a> Pass<'a> {
         let Some(stint) = self.open_stint(slot) else { return };
         stint.ended = stint.ended.min(now);
         stint.finished = now;
+        // What had not ended when a run was killed has to be done again.
+        stint.is_in_vain = stint.is_failure() || stint.outcome.is_none() && is_over;
         let stint = *stint;
         self.is_open[slot.index()] = false;
         self.busy -= 1;
-        // What had not ended when a run was killed has to be done again.
-        let is_lost = stint.is_failure() || stint.outcome.is_none() && is_over;
         self.utilisation.add(Part::Engine, stint.decided, stint.started, 1);
-        self.utilisation.add(if is_lost { Part::InVain } else { Part::Compute }, stint.started, stint.ended, 1);
+        self.utilisation.add(
+            if stint.is_in_vain { Part::InVain } else { Part::Compute },
+            stint.started,
+            stint.ended,
+            1,
+        );
         self.utilisation.add(Part::Engine, stint.ended, stint.finished, 1);
     }
 

@@ -147,10 +147,13 @@ impl KindAccount {
         self.engine_ns += u128::from(stint.engine_ns());
         self.waited_ns += u128::from(stint.waited_ns());
         let usage = &stint.usage;
-        self.cpu_us = (self.cpu_us.0 + usage.user_us, self.cpu_us.1 + usage.system_us);
-        self.read_bytes += usage.blocks_in * BLOCK;
-        self.written_bytes += usage.blocks_out * BLOCK;
-        self.printed_bytes += stint.printed_bytes;
+        // A damaged trace may hold any number.
+        let add = |total: &mut u64, more: u64| *total = total.saturating_add(more);
+        add(&mut self.cpu_us.0, usage.user_us);
+        add(&mut self.cpu_us.1, usage.system_us);
+        add(&mut self.read_bytes, usage.read_bytes());
+        add(&mut self.written_bytes, usage.written_bytes());
+        add(&mut self.printed_bytes, stint.printed_bytes);
         let memory = &mut self.memory;
         // An exact peak says more than a bound of the same size.
         let rank = |bytes: u64, is_bound: bool| (bytes, !is_bound);
@@ -160,8 +163,10 @@ impl KindAccount {
         let request_bytes = asked.memory_bytes.1;
         let is_over = request_bytes > 0 && !usage.peak_is_bound && usage.peak_memory_bytes > request_bytes;
         memory.over_request += u64::from(is_over);
-        if stint.is_failure() {
+        if stint.is_in_vain {
             self.in_vain_ns += u128::from(stint.compute_ns());
+        }
+        if stint.is_failure() {
             let outcome = stint.outcome.expect("a failure has an outcome");
             match self.failures.iter_mut().find(|(known, _)| *known == outcome) {
                 Some((_, count)) => *count += 1,
@@ -170,6 +175,3 @@ impl KindAccount {
         }
     }
 }
-
-/// The kernel counts what goes to and from disks in blocks of this many bytes.
-const BLOCK: u64 = 512;

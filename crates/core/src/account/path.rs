@@ -121,7 +121,7 @@ impl Step {
         let mut times =
             PathTotals { engine_ns: stint.engine_ns(), not_started_ns: stint.decided.0 - ready, ..Default::default() };
         *(if because == Because::Retry { &mut times.pause_ns } else { &mut times.engine_ns }) += ready - since.0;
-        *(if stint.is_failure() { &mut times.in_vain_ns } else { &mut times.compute_ns }) += stint.compute_ns();
+        *(if stint.is_in_vain { &mut times.in_vain_ns } else { &mut times.compute_ns }) += stint.compute_ns();
         // A slot that has just become free is filled by the engine; whatever waited for it did not fit before.
         if because == Because::Slot {
             times.engine_ns += std::mem::take(&mut times.not_started_ns);

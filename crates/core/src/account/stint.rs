@@ -34,6 +34,8 @@ pub struct Stint {
     pub finished: Time,
     /// How it ended; nothing if the record ends before.
     pub outcome: Option<Outcome>,
+    /// Whether it has to be done again: it failed, or was lost when the run was killed.
+    pub is_in_vain: bool,
     /// What it used; all zero for built-in tasks.
     pub usage: Usage,
     /// How much it printed.

@@ -2,15 +2,15 @@
 //!
 //! An order owns its queue. Inside, there is one line per resource class, so that a task too big for the
 //! room that is left does not keep smaller ones behind it from running: [`Order::pop`] takes the best head
-//! among the classes that may start now. A decision costs as many looks as there are classes, however many
-//! tasks wait. A task's `priority` comes before whatever the order itself prefers.
+//! among the classes that may start now. A decision costs as many looks as there are better classes that may not start,
+//! however many tasks wait. A task's `priority` comes before whatever the order itself prefers.
 
 mod critical_path;
 mod fifo;
 mod largest;
 mod lifo;
 
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use crate::ids::ClassId;
 use crate::node::ReadyTask;
@@ -68,6 +68,8 @@ trait Line: Default + Send {
 /// An order made of a line per class and a preference.
 struct ByClass<L, P> {
     lines: Vec<L>,
+    /// The best of each line that has any, in order.
+    heads: BTreeSet<(Key, usize)>,
     arrivals: u64,
     waiting: usize,
     /// The order's preference and place of a task, given its number of arrival.
@@ -76,9 +78,24 @@ struct ByClass<L, P> {
 
 impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
     fn new(prefer: P) -> Self {
-        ByClass { lines: Vec::new(), arrivals: 0, waiting: 0, prefer }
+        ByClass { lines: Vec::new(), heads: BTreeSet::new(), arrivals: 0, waiting: 0, prefer }
     }
 }
+
+impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
+    /// Notes that another task is now the best of a line.
+    fn move_head(&mut self, class: usize, before: Option<Key>, after: Option<Key>) {
+        if before == after {
+            return;
+        }
+        before.map(|key| self.heads.remove(&(key, class)));
+        self.heads.extend(after.map(|key| (key, class)));
+    }
+}
+
+/// A choice looks at so many classes that may not start now, and then leaves it for the next time: a workflow may have as many
+/// classes as tasks. If nothing runs, the first one may start.
+const CLASSES_LOOKED_AT: usize = 1000;
 
 impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, P> {
     fn push(&mut self, task: ReadyTask) {
@@ -88,19 +105,22 @@ impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, 
         }
         self.arrivals += 1;
         let (preference, place) = (self.prefer)(&task, self.arrivals);
-        self.lines[class].push((task.priority, preference, place), task);
+        let line = &mut self.lines[class];
+        let before = line.best();
+        line.push((task.priority, preference, place), task);
+        let after = line.best();
+        self.move_head(class, before, after);
         self.waiting += 1;
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
-        if self.waiting == 0 {
-            return None;
-        }
-        let candidates = self.lines.iter().enumerate();
-        let heads = candidates.filter_map(|(class, line)| line.best().map(|key| (key, class)));
-        let (_, class) = heads.filter(|(_, class)| admits(ClassId::at(*class))).max()?;
+        let heads = self.heads.iter().rev().take(CLASSES_LOOKED_AT);
+        let (key, class) = heads.copied().find(|(_, class)| admits(ClassId::at(*class)))?;
+        let task = self.lines[class].pop_best();
+        let after = self.lines[class].best();
+        self.move_head(class, Some(key), after);
         self.waiting -= 1;
-        self.lines[class].pop_best()
+        task
     }
 
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask> {
@@ -109,9 +129,15 @@ impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, 
             if !admits(ClassId::at(class)) {
                 continue;
             }
+            let before = line.best();
             while given.len() < count {
                 let Some(task) = line.pop_worst() else { break };
                 given.push(task);
+            }
+            let after = line.best();
+            if before != after {
+                before.map(|key| self.heads.remove(&(key, class)));
+                self.heads.extend(after.map(|key| (key, class)));
             }
         }
         self.waiting -= given.len();

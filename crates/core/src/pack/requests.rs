@@ -29,8 +29,8 @@ impl Pack for Requests {
         let request = self.demands[demand.index()];
         let total = self.capacity.resources;
         self.running < self.capacity.width
-            && self.reserved.cpus_milli + request.cpus_milli <= total.cpus_milli
-            && self.reserved.memory_bytes + request.memory_bytes <= total.memory_bytes
+            && self.reserved.cpus_milli.saturating_add(request.cpus_milli) <= total.cpus_milli
+            && self.reserved.memory_bytes.saturating_add(request.memory_bytes) <= total.memory_bytes
     }
 
     fn started(&mut self, demand: DemandId) {

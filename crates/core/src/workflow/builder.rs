@@ -9,6 +9,7 @@ mod commands;
 mod frames;
 mod wiring;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pattern::{self, Fact, Scope, Selection, Side, Values};
@@ -17,8 +18,8 @@ use super::spec::{self, Entry, TaskSpec};
 use super::strings::Interner;
 use super::value::{Item, Text, Value};
 use super::{
-    Column, Extras, Format, NONE, OPTIONAL, Piece, Settings, Span, Surroundings, TEMP, Template, UNKNOWN, Workflow,
-    edges, json, yaml,
+    Column, Extras, Format, LOG, NONE, OPTIONAL, Piece, Settings, Span, Surroundings, TEMP, Template, UNKNOWN,
+    Workflow, edges, json, yaml,
 };
 use frames::Frame;
 
@@ -56,7 +57,7 @@ struct Written {
     prefix: u16,
     /// `{ all: TASK }` instead of a path.
     is_all: bool,
-    /// [`TEMP`], [`OPTIONAL`] or [`STREAM`].
+    /// [`TEMP`], [`OPTIONAL`], [`LOG`] or [`STREAM`].
     flags: u8,
 }
 
@@ -112,6 +113,8 @@ pub(super) struct Builder<'a> {
     prefixes: Vec<String>,
     /// Parameters that somebody has set, by their names with all prefixes.
     given: BTreeMap<String, Given>,
+    /// Files that the workflow itself is read from, besides its own.
+    read_paths: RefCell<BTreeSet<String>>,
     /// Tasks whose `when` does not hold.
     left_out: BTreeSet<String>,
     /// Whether what stands above the tasks of some file is wrong.
@@ -140,6 +143,7 @@ impl<'a> Builder<'a> {
             files: Vec::new(),
             prefixes: vec![String::new()],
             given: BTreeMap::new(),
+            read_paths: RefCell::default(),
             left_out: BTreeSet::new(),
             is_broken: false,
             title: None,
@@ -334,7 +338,7 @@ impl<'a> Builder<'a> {
         // Complaints are worth having, but nobody has to do a task again for want of them.
         let is_own = |stderr: &&Text| streams.stdout.as_ref().is_none_or(|stdout| stdout.text != stderr.text);
         if let Some(stderr) = streams.stderr.as_ref().filter(is_own) {
-            last = self.write_all([Entry::path(stderr.clone())].iter(), scope, STREAM | OPTIONAL)?.1;
+            last = self.write_all([Entry::path(stderr.clone())].iter(), scope, STREAM | OPTIONAL | LOG)?.1;
         }
         Ok((first, last))
     }

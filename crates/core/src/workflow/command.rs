@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::pattern::{Fact, Piece, Quoting, Selection, Side, Values, part_of, render};
 use super::spec::GPUS;
-use super::{Extras, NONE, Span, Template, Workflow, path, quantity};
-use crate::ids::{DemandId, TaskId};
+use super::{Extras, LOG, NONE, Span, Template, Workflow, path, quantity};
+use crate::ids::{DemandId, ObjectId, TaskId};
 
 pub(super) const RUN: u32 = 0;
 pub(super) const EXEC: u32 = 1;
@@ -62,6 +62,14 @@ pub(super) fn is_known_shell(words: &[String]) -> bool {
     words.first().is_some_and(|program| KNOWN_SHELLS.contains(&path::file_name(program)))
 }
 
+/// Programs in which a slash between letters runs nothing.
+const SLASH_IS_PLAIN: [&str; 5] = ["python", "python3", "Rscript", "node", "julia"];
+
+/// Whether paths are harmless in texts that a program reads.
+pub(super) fn is_slash_plain(words: &[String]) -> bool {
+    words.first().is_some_and(|program| SLASH_IS_PLAIN.contains(&path::file_name(program)))
+}
+
 /// Whether a shell with these options would do nothing to a plain command but start it.
 fn is_plain_shell(words: &[String]) -> bool {
     let harmless = |word: &String| {
@@ -72,17 +80,25 @@ fn is_plain_shell(words: &[String]) -> bool {
 
 fn with_command_flag(mut words: Vec<String>) -> Vec<String> {
     let flag = if DASH_E.contains(&path::file_name(&words[0])) { "-e" } else { "-c" };
-    if words.last().is_none_or(|last| last != flag) {
+    let is_there = words.last().is_some_and(|last| last == flag || is_known_shell(&words) && is_cluster_with_c(last));
+    if words.len() == 1 || !is_there {
         words.push(flag.to_owned());
     }
     words
 }
 
+/// Whether a word holds the flag for a text among others, as `-lc` does.
+fn is_cluster_with_c(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('c'))
+}
+
 /// The words with which a shell reads a file instead of its last argument.
 pub fn as_script(mut shell: Vec<String>, file: String) -> Vec<String> {
-    // `-ec` is the flag for a text and an option in one.
-    let flag = shell.pop();
-    shell.extend(flag.filter(|flag| flag == "-ec").map(|_| "-e".to_owned()));
+    // `-ec` is an option and the flag for a text in one.
+    let flag = shell.pop().unwrap_or_default();
+    if is_cluster_with_c(&flag) && flag != "-c" {
+        shell.push(flag.replacen('c', "", 1));
+    }
     shell.push(file);
     shell
 }
@@ -298,8 +314,9 @@ impl Workflow {
                 paths.push(path::normalize(&self.render_span(task, pattern.pieces)).into_owned());
             } else {
                 let range = self.ranges[(pattern.all + row * pattern.all_stride) as usize];
-                paths
-                    .extend((range.start..range.start + range.count).map(|object| self.objects.get(object).to_owned()));
+                let objects = (range.start..range.start + range.count).map(ObjectId);
+                let data = objects.filter(|object| !self.object_flag(*object, LOG));
+                paths.extend(data.map(|object| self.object_name(object).to_owned()));
             }
         }
         if let Selection::At(number) = selection {
@@ -436,6 +453,22 @@ pub(super) fn split_plain(command: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_is_read_from_a_file() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (shell, script) in [
+            ("/bin/sh -ec", "/bin/sh -e F"),
+            ("bash -euo pipefail -c", "bash -euo pipefail F"),
+            ("bash -lc", "bash -l F"),
+            ("python3 -c", "python3 F"),
+            ("perl -w -e", "perl -w F"),
+        ] {
+            assert_eq!(as_script(words(shell), "F".to_owned()), words(script));
+        }
+        assert_eq!(with_command_flag(words("bash -lc")), words("bash -lc"));
+        assert_eq!(with_command_flag(words("bash -e")), words("bash -e -c"));
+    }
 
     #[test]
     fn plain_commands_need_no_shell() {

@@ -13,6 +13,8 @@ pub const CONTAINER_RUNNERS: [&str; 3] = ["apptainer", "singularity", "podman"];
 pub struct Inside<'a> {
     /// The workflow's directory, as an absolute path.
     pub directory: &'a str,
+    /// Where long commands are, as an absolute path: outside of the other, it has to be mounted as well.
+    pub scratch: &'a str,
     /// The directory to run in, as an absolute path.
     pub working_directory: &'a str,
     /// What to call the container, where that is possible: one that was left over is found, and replaced, by it.
@@ -24,9 +26,11 @@ pub struct Inside<'a> {
 /// The words that run `command` in a container through a program such as podman.
 pub fn in_container(runner: &str, container: &ContainerUse, inside: &Inside<'_>, command: Vec<String>) -> Vec<String> {
     let mut words = vec![runner.to_owned()];
+    let is_apart = !inside.scratch.starts_with(&format!("{}/", inside.directory));
+    let mounts = [Some(inside.directory), Some(inside.scratch).filter(|_| is_apart)];
+    let mounts = mounts.into_iter().flatten();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     if runner == "podman" {
-        let mount = format!("{0}:{0}", inside.directory);
         add(&[
             "run",
             "--rm",
@@ -34,11 +38,12 @@ pub fn in_container(runner: &str, container: &ContainerUse, inside: &Inside<'_>,
             "--name",
             inside.name,
             "--replace",
-            "--volume",
-            &mount,
             "--workdir",
             inside.working_directory,
         ]);
+        for mount in mounts {
+            add(&["--volume", &format!("{mount}:{mount}")]);
+        }
         for name in inside.variables {
             add(&["--env", name]);
         }
@@ -48,7 +53,10 @@ pub fn in_container(runner: &str, container: &ContainerUse, inside: &Inside<'_>,
         words.push(container.image.clone());
         words.extend(command.into_iter().skip(1));
     } else {
-        add(&["exec", "--bind", inside.directory, "--pwd", inside.working_directory]);
+        add(&["exec", "--pwd", inside.working_directory]);
+        for mount in mounts {
+            add(&["--bind", mount]);
+        }
         words.extend(container.options.iter().cloned());
         words.push(container.image.clone());
         words.extend(command);
@@ -64,15 +72,21 @@ mod tests {
     fn each_runner_has_its_own_words() {
         let options = vec!["--network".to_owned(), "none".to_owned()];
         let container = ContainerUse { image: "debian:12".to_owned(), with: None, options };
-        let inside = Inside { directory: "/w", working_directory: "/w/sub", name: "n", variables: &["A"] };
+        let inside = Inside {
+            directory: "/w",
+            scratch: "/state/scratch",
+            working_directory: "/w/sub",
+            name: "n",
+            variables: &["A"],
+        };
         let command = || ["cat", "x y"].map(str::to_owned).to_vec();
         assert_eq!(
             in_container("podman", &container, &inside, command()).join("|"),
-            "podman|run|--rm|--interactive|--name|n|--replace|--volume|/w:/w|--workdir|/w/sub|--env|A|--entrypoint|cat|--network|none|debian:12|x y"
+            "podman|run|--rm|--interactive|--name|n|--replace|--workdir|/w/sub|--volume|/w:/w|--volume|/state/scratch:/state/scratch|--env|A|--entrypoint|cat|--network|none|debian:12|x y"
         );
         assert_eq!(
             in_container("apptainer", &container, &inside, command()).join("|"),
-            "apptainer|exec|--bind|/w|--pwd|/w/sub|--network|none|debian:12|cat|x y"
+            "apptainer|exec|--pwd|/w/sub|--bind|/w|--bind|/state/scratch|--network|none|debian:12|cat|x y"
         );
     }
 }

@@ -4,7 +4,7 @@
 //! and column, and entries handed over one by one at the speed of a plain scan.
 
 use super::problem::{Mark, Problem};
-use super::value::{DEPTH_LIMIT, Item, Text, Value, entries, not_a_map, note_key, too_deep};
+use super::value::{DEPTH_LIMIT, Item, Seen, Text, Value, entries, not_a_map, note_key, too_deep};
 
 /// Reads a document, handing over its entries in order.
 pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
@@ -13,7 +13,7 @@ pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<
     if reader.peek() != Some(b'{') {
         return Err(not_a_map(reader.mark()));
     }
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     reader.map(|reader, key| {
         note_key(&mut seen, &key)?;
         if key.text == "tasks" && reader.peek() == Some(b'{') {

@@ -484,7 +484,9 @@ fn write_value(column: &Column, row: u32, values: &[u32], strings: &Strings, out
         out.push_str(strings.get(values[(column.list + number) as usize]));
     } else {
         use std::fmt::Write;
-        write!(out, "{}", column.first + i64::from(number) * column.step).expect("writing to a string cannot fail");
+        // The distance may be more than fits, but the sum is a number of the range.
+        let value = column.first.wrapping_add(i64::from(number).wrapping_mul(column.step));
+        write!(out, "{value}").expect("writing to a string cannot fail");
     }
 }
 
@@ -500,6 +502,8 @@ impl Template {
 const TEMP: u8 = 1;
 /// Need not be there when its task has ended.
 const OPTIONAL: u8 = 2;
+/// Holds complaints, and is not meant by `{ all: TASK }`.
+const LOG: u8 = 4;
 
 fn range(starts: &[u32], task: TaskId) -> Range<usize> {
     starts[task.index()] as usize..starts[task.index() + 1] as usize

@@ -114,19 +114,35 @@ impl Params {
     /// name values of the tasks that it is for.
     pub(crate) fn expand_known(&self, value: Value) -> Value {
         match value {
-            Value::Scalar { mut text, quoted, mark } => {
-                for (name, (_, known)) in &self.values {
-                    if let Value::Scalar { text: known, .. } = known {
-                        text = text.replace(&format!("{{{name}}}"), known);
-                    }
-                }
-                Value::Scalar { text, quoted, mark }
-            }
+            Value::Scalar { text, quoted, mark } => Value::Scalar { text: self.write_known(&text), quoted, mark },
             Value::List { items, mark } => {
                 Value::List { items: items.into_iter().map(|item| self.expand_known(item)).collect(), mark }
             }
             map @ Value::Map { .. } => map,
         }
+    }
+
+    fn write_known(&self, text: &str) -> String {
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some(brace) = rest.find('{') {
+            out.push_str(&rest[..brace]);
+            let from_brace = &rest[brace..];
+            let name = from_brace[1..].split_once('}').map(|(name, _)| name);
+            let length = match name.and_then(|name| Some((name, self.get(name)?))) {
+                Some((name, Value::Scalar { text: known, .. })) => {
+                    out.push_str(known);
+                    name.len() + 2
+                }
+                _ => {
+                    let length = if from_brace.starts_with("{{") { 2 } else { 1 };
+                    out.push_str(&from_brace[..length]);
+                    length
+                }
+            };
+            rest = &from_brace[length..];
+        }
+        out.push_str(rest);
+        out
     }
 
     /// Puts a parameter that is a list or a map where its name stands alone; everything else stays as it is.
@@ -241,8 +257,8 @@ mod tests {
 
     #[test]
     fn written_into_each_other() {
-        let Value::Scalar { text, .. } = params().expand_known(scalar("{mode}/{n}/{i}/{{x}}")) else { panic!() };
-        assert_eq!(text, "fast/3/{i}/{{x}}");
+        let Value::Scalar { text, .. } = params().expand_known(scalar("{mode}/{n}/{i}/{{n}}/{")) else { panic!() };
+        assert_eq!(text, "fast/3/{i}/{{n}}/{");
     }
 
     #[test]

@@ -481,6 +481,8 @@ pub(crate) enum InCorner {
     Constant(u32),
     /// Names of files or of the task, which may be anything.
     Names,
+    /// Anything behind a `$`.
+    Dollar,
 }
 
 /// The values that stand in dark corners of shell text; everything is one if no shell that is known will read it.
@@ -495,7 +497,7 @@ pub(crate) fn in_corners(pieces: &[Piece], strings: &Strings, shell_is_known: bo
             }
             What::WordEnd => continue,
             _ if piece.style().is_raw => {
-                shell.write("x", &mut String::new());
+                shell.write("x", None, &mut String::new());
                 continue;
             }
             What::Column => Some(InCorner::Column(piece.value)),
@@ -503,10 +505,12 @@ pub(crate) fn in_corners(pieces: &[Piece], strings: &Strings, shell_is_known: bo
             What::Paths(_) | What::Fact(Fact::Task) => Some(InCorner::Names),
             What::Fact(_) => None,
         };
-        if shell.place() == shell::Place::Corner {
-            corners.extend(corner);
+        match shell.place() {
+            shell::Place::Corner => corners.extend(corner),
+            shell::Place::Dollar => corners.push(InCorner::Dollar),
+            _ => {}
         }
-        shell.write("x", &mut String::new());
+        shell.write("x", None, &mut String::new());
     }
     corners
 }
@@ -536,8 +540,10 @@ pub(crate) trait Values {
 pub(crate) fn render(pieces: &[Piece], strings: &Strings, quoting: Quoting, values: &dyn Values, out: &mut String) {
     let mut whole = String::new();
     let mut shell = shell::Surroundings::default();
-    for piece in pieces {
+    for (at, piece) in pieces.iter().enumerate() {
         whole.clear();
+        let next = pieces.get(at + 1).filter(|next| next.what() == What::Literal);
+        let next = next.and_then(|next| strings.get(next.value).chars().next());
         match piece.what() {
             What::Literal => {
                 let text = strings.get(piece.value);
@@ -556,7 +562,7 @@ pub(crate) fn render(pieces: &[Piece], strings: &Strings, quoting: Quoting, valu
                         out.push(' ');
                         shell.follow(" ");
                     }
-                    write_value(path, *piece, quoting, &mut shell, out);
+                    write_value(path, *piece, (quoting, next), &mut shell, out);
                 }
                 continue;
             }
@@ -564,18 +570,25 @@ pub(crate) fn render(pieces: &[Piece], strings: &Strings, quoting: Quoting, valu
             What::Constant => whole.push_str(strings.get(piece.value)),
             What::Fact(fact) => values.fact(fact, &mut whole),
         }
-        write_value(&whole, *piece, quoting, &mut shell, out);
+        write_value(&whole, *piece, (quoting, next), &mut shell, out);
     }
 }
 
 /// One file's name as a piece asks for it, for a word of its own.
 pub(crate) fn part_of(path: &str, piece: Piece) -> String {
     let mut out = String::new();
-    write_value(path, piece, Quoting::Plain, &mut shell::Surroundings::default(), &mut out);
+    write_value(path, piece, (Quoting::Plain, None), &mut shell::Surroundings::default(), &mut out);
     out
 }
 
-fn write_value(whole: &str, piece: Piece, quoting: Quoting, shell: &mut shell::Surroundings, out: &mut String) {
+/// Writes one value; what it is quoted for, and the letter behind it, decide how.
+fn write_value(
+    whole: &str,
+    piece: Piece,
+    (quoting, next): (Quoting, Option<char>),
+    shell: &mut shell::Surroundings,
+    out: &mut String,
+) {
     let in_units;
     let part = match piece.field() {
         Field::Whole => whole,
@@ -603,7 +616,7 @@ fn write_value(whole: &str, piece: Piece, quoting: Quoting, shell: &mut shell::S
             shell.follow(part);
             out.push_str(part);
         }
-        Quoting::Shell => shell.write(part, out),
+        Quoting::Shell => shell.write(part, next, out),
         Quoting::Plain | Quoting::Foreign => out.push_str(part),
     }
 }

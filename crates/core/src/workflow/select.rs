@@ -18,24 +18,30 @@ pub struct UnknownTarget {
 }
 
 /// The rows of a `foreach` that have these values, as tasks' names have them: one row, or all that begin with the values
-/// if there are more names; `positions` finds one in a list column.
+/// if there are more names; `positions` finds a value in a list column. More than one answer if commas leave it open.
 pub(super) fn find_rows(
     columns: &[Column],
     values: &str,
     positions: &dyn Fn(&Column, &str) -> Vec<u32>,
-) -> Option<Range<u32>> {
-    find_rest(columns, values, None, positions)
+) -> Vec<Range<u32>> {
+    let mut found = Vec::new();
+    find_rest(columns, values, 0, None, positions, &mut found);
+    found.sort_by_key(|rows| (rows.len(), rows.start));
+    found.dedup();
+    found
 }
 
-/// Goes on with the columns that are left. `together` holds the positions that are still possible in the dimension
-/// that the first of them belongs to, if others of it have been read.
+/// Goes on with the columns that are left, behind row `start`. `together` holds the positions that are still possible in
+/// the dimension that the first of them belongs to, if others of it have been read.
 fn find_rest(
     columns: &[Column],
     values: &str,
+    start: u32,
     together: Option<&[u32]>,
     positions: &dyn Fn(&Column, &str) -> Vec<u32>,
-) -> Option<Range<u32>> {
-    let (column, rest) = columns.split_first()?;
+    found: &mut Vec<Range<u32>>,
+) {
+    let Some((column, rest)) = columns.split_first() else { return };
     let moves_on = rest.first().is_some_and(|next| (next.stride, next.length) == (column.stride, column.length));
     // Values may hold commas themselves: each place to cut is tried.
     let cuts = values.match_indices(',').map(|(at, _)| at).chain([values.len()]);
@@ -51,27 +57,20 @@ fn find_rest(
             number.map(|number| number as u32).into_iter().collect()
         };
         if let Some(together) = together {
-            possible.retain(|position| together.contains(position));
+            // Both are in order.
+            possible.retain(|position| together.binary_search(position).is_ok());
         }
-        let Some(&first) = possible.first() else { continue };
-        match (left, rest.is_empty()) {
-            // Rows that share the values of the first dimensions lie side by side.
-            (None, _) if !moves_on => return Some(first * column.stride..(first + 1) * column.stride),
-            (Some(left), false) if moves_on => {
-                if let Some(rows) = find_rest(rest, left, Some(&possible), positions) {
-                    return Some(rows);
-                }
+        let (Some(&first), Some(&last)) = (possible.first(), possible.last()) else { continue };
+        match left {
+            // Rows that share the values of the first names lie side by side, unless a `zip` has them in another order.
+            None if (last - first) as usize == possible.len() - 1 => {
+                found.push(start + first * column.stride..start + (last + 1) * column.stride);
             }
-            (Some(left), false) => {
-                if let Some(rows) = find_rest(rest, left, None, positions) {
-                    let start = first * column.stride;
-                    return Some(start + rows.start..start + rows.end);
-                }
-            }
-            _ => {}
+            None => {}
+            Some(left) if moves_on => find_rest(rest, left, start, Some(&possible), positions, found),
+            Some(left) => find_rest(rest, left, start + first * column.stride, None, positions, found),
         }
     }
-    None
 }
 
 impl Workflow {
@@ -97,7 +96,8 @@ impl Workflow {
                 let found = list.iter().zip(0..).filter(|(value, _)| self.strings.get(**value) == wanted);
                 found.map(|(_, position)| position).collect()
             };
-            if let Some(rows) = find_rows(columns, values, &positions) {
+            // One task's own name comes before that of a group.
+            if let Some(rows) = find_rows(columns, values, &positions).into_iter().next() {
                 return Ok(rows.map(|row| TaskId(template.first_task + row)).collect());
             }
         }

@@ -21,6 +21,10 @@ enum Within {
     Backquotes,
     /// Between `$((` and `))`; the number counts open parentheses.
     Arithmetic(u32),
+    /// Between `[` behind a word and `]`: a subscript, which is arithmetic.
+    Subscript,
+    /// Between `[[` and `]]`, where some shells calculate.
+    Test,
     /// Somewhere this does not try to understand, until the end.
     Unclear,
 }
@@ -35,6 +39,8 @@ pub(crate) enum Place {
     Comment,
     /// As it is, if it is harmless; not at all otherwise.
     Corner,
+    /// Behind a `$`, where it would become the name of a variable or worse: not at all.
+    Dollar,
 }
 
 /// Follows shell text up to the place where a value is to be written.
@@ -47,12 +53,27 @@ pub(crate) struct Surroundings {
     /// The letters of the word that is being read, if it is in plain text.
     word: String,
     is_escaped: bool,
+    /// Whether the last letters are the name of a variable, which a value would prolong.
+    in_name: bool,
 }
 
 impl Default for Surroundings {
     fn default() -> Self {
-        Surroundings { within: vec![Within::Plain(0)], before: None, word: String::new(), is_escaped: false }
+        Surroundings {
+            within: vec![Within::Plain(0)],
+            before: None,
+            word: String::new(),
+            is_escaped: false,
+            in_name: false,
+        }
     }
+}
+
+/// Whether a value means nothing to a program that is no shell: a number, or a name. Where a slash is only a slash, paths too.
+pub(crate) fn is_plain(value: &str, with_slashes: bool) -> bool {
+    let plain =
+        |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.') || with_slashes && letter == '/';
+    !value.is_empty() && value.chars().all(plain)
 }
 
 /// Whether a value means nothing to a shell, wherever it stands.
@@ -82,6 +103,7 @@ impl Surroundings {
         match self.within.last() {
             // A backslash before a value would take away the first letter of whatever protects it.
             _ if self.is_escaped => Place::Corner,
+            Some(Within::Plain(_) | Within::DoubleQuotes) if self.before == Some('$') => Place::Dollar,
             Some(Within::Plain(_)) => Place::Word,
             Some(Within::SingleQuotes) => Place::SingleQuotes,
             Some(Within::DoubleQuotes) => Place::DoubleQuotes,
@@ -90,17 +112,25 @@ impl Surroundings {
         }
     }
 
-    /// Writes a value so that the shell takes it as data.
-    pub(crate) fn write(&mut self, value: &str, out: &mut String) {
+    /// Writes a value so that the shell takes it as data; `next` is the letter that follows it.
+    pub(crate) fn write(&mut self, value: &str, next: Option<char>, out: &mut String) {
+        // `1>file` would not print a one, and `$A` and a value would be another variable.
+        let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        let is_mixed = self.in_name || is_number && matches!(next, Some('<' | '>'));
         match self.place() {
             Place::SingleQuotes => write_in_single_quotes(value, out),
-            Place::DoubleQuotes => write_escaped(value, out),
+            Place::DoubleQuotes => {
+                out.push_str(if self.in_name { "\"\"" } else { "" });
+                write_escaped(value, out);
+            }
             // A line end would leave the comment, and nothing after it could be trusted.
             Place::Comment => out.push_str(&value.replace(['\n', '\r'], " ")),
             Place::Corner if is_harmless(value) => out.push_str(value),
-            Place::Word | Place::Corner => write_word(value, out),
+            Place::Word if !is_mixed && is_harmless(value) => out.push_str(value),
+            Place::Word | Place::Corner | Place::Dollar => write_quoted(value, out),
         }
         self.is_escaped = false;
+        self.in_name = false;
         self.before = Some('x');
         self.word.push('x');
     }
@@ -108,9 +138,25 @@ impl Surroundings {
     fn step(&mut self, letter: char) {
         let before = self.before.replace(letter);
         if std::mem::take(&mut self.is_escaped) {
-            self.before = Some('x');
-            self.word.push('x');
+            self.in_name = false;
+            // A line end behind a backslash is not there at all.
+            if letter == '\n' {
+                self.before = None;
+            } else {
+                self.before = Some('x');
+                self.word.push('x');
+            }
             return;
+        }
+        let is_name_letter = letter.is_ascii_alphanumeric() || letter == '_';
+        self.in_name = is_name_letter && (self.in_name || before == Some('$') && !letter.is_ascii_digit());
+        // `$$` is a variable, and what follows it begins anew; but not all shells agree on brackets behind it.
+        if letter == '$' && before == Some('$') {
+            self.before = Some(TWO_DOLLARS);
+        }
+        let is_open = matches!(self.within.last(), Some(Within::Plain(_) | Within::DoubleQuotes));
+        if is_open && before == Some(TWO_DOLLARS) && matches!(letter, '(' | '{' | '[' | '\'') {
+            return self.replace(Within::Unclear);
         }
         let innermost = *self.within.last().expect("the outermost is never left");
         match (innermost, letter) {
@@ -128,6 +174,10 @@ impl Surroundings {
             (Within::Arithmetic(open), ')') => self.replace(Within::Arithmetic(open - 1)),
             (Within::Arithmetic(_), '\'' | '"' | '`' | '\\') => self.replace(Within::Unclear),
             (Within::Arithmetic(_), _) => {}
+            (Within::Subscript, ']') => self.leave(),
+            (Within::Subscript, letter) if is_blank(letter) => self.leave(),
+            (Within::Subscript, _) => {}
+            (Within::Test, letter) => self.step_in_test(letter),
             (Within::DoubleQuotes, '"') => self.leave(),
             (Within::DoubleQuotes, '`') => self.within.push(Within::Backquotes),
             (Within::DoubleQuotes, '(') if before == Some('$') => self.enter_substitution(),
@@ -138,9 +188,19 @@ impl Surroundings {
     }
 
     fn step_in_plain(&mut self, open: u32, letter: char, before: Option<char>) {
+        // What follows it decides whether it is part of a word at all.
+        if letter == '\\' {
+            self.is_escaped = true;
+            return;
+        }
         let is_word_start = self.word.is_empty();
-        let ends_word = letter.is_whitespace() || matches!(letter, ';' | '&' | '|' | '(' | ')' | '<' | '>');
+        let ends_word = is_blank(letter) || matches!(letter, ';' | '&' | '|' | '(' | ')' | '<' | '>');
         if ends_word {
+            if self.word == "[[" {
+                self.word.clear();
+                self.within.push(Within::Test);
+                return;
+            }
             // The `)` of its branches cannot be told from the one that ends the substitution.
             if open > 0 && self.word == "case" {
                 return self.replace(Within::Unclear);
@@ -150,13 +210,18 @@ impl Surroundings {
             self.word.push(letter);
         }
         match letter {
-            '\\' => self.is_escaped = true,
+            // Some shells have escapes of their own in it.
+            '\'' if before == Some('$') => self.replace(Within::Unclear),
+            '[' if before == Some('$') => self.replace(Within::Unclear),
+            '[' if !is_word_start && self.word != "[[" => self.within.push(Within::Subscript),
             '\'' => self.within.push(Within::SingleQuotes),
             '"' => self.within.push(Within::DoubleQuotes),
             '`' => self.within.push(Within::Backquotes),
             '{' if before == Some('$') => self.within.push(Within::Parameter),
             '(' if before == Some('$') => self.enter_substitution(),
             '(' if open == 1 && before == Some('(') => self.replace(Within::Arithmetic(2)),
+            // Two in a row may be arithmetic.
+            '(' if before == Some('(') => self.replace(Within::Unclear),
             '(' if open > 0 => self.replace(Within::Plain(open + 1)),
             ')' if open == 1 => self.leave(),
             ')' if open > 1 => self.replace(Within::Plain(open - 1)),
@@ -164,6 +229,18 @@ impl Surroundings {
             // A here-document, or `<<<`: what follows is text, but where it ends is hard to tell.
             '<' if before == Some('<') => self.replace(Within::Unclear),
             _ => {}
+        }
+    }
+
+    /// `[[ … ]]`, to its end.
+    fn step_in_test(&mut self, letter: char) {
+        if is_blank(letter) || letter == ';' {
+            if self.word == "]]" {
+                self.leave();
+            }
+            self.word.clear();
+        } else {
+            self.word.push(letter);
         }
     }
 
@@ -185,12 +262,16 @@ impl Surroundings {
     }
 }
 
-/// Writes a value as one word.
-fn write_word(value: &str, out: &mut String) {
-    if is_harmless(value) {
-        out.push_str(value);
-        return;
-    }
+/// Stands for `$$`, which no single letter is.
+const TWO_DOLLARS: char = '\0';
+
+/// What separates words; other white space is part of them.
+fn is_blank(letter: char) -> bool {
+    matches!(letter, ' ' | '\t' | '\n')
+}
+
+/// Writes a value as one word in quotes.
+fn write_quoted(value: &str, out: &mut String) {
     out.push('\'');
     write_in_single_quotes(value, out);
     out.push('\'');
@@ -226,7 +307,7 @@ mod tests {
         let (mut surroundings, mut out) = (Surroundings::default(), String::new());
         for (at, part) in text.split('@').enumerate() {
             if at > 0 {
-                surroundings.write(value, &mut out);
+                surroundings.write(value, part.chars().next(), &mut out);
             }
             surroundings.follow(part);
             out.push_str(part);
@@ -259,6 +340,33 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_do_not_change_a_value() {
+        assert_eq!(written("echo @>o@.txt", "1"), "echo '1'>o1.txt");
+        assert_eq!(written("echo @ >o", "1"), "echo 1 >o");
+        assert_eq!(written("echo $V@ \"$V@\"", "abc"), "echo $V'abc' \"$V\"\"abc\"");
+        assert_eq!(written("echo $1@ $V/@", "abc"), "echo $1abc $V/abc");
+        assert_eq!(written("echo start \\\n# it's\necho @", "$(x)"), "echo start \\\n# it's\necho '$(x)'");
+        assert_eq!(written("echo \"pid $$ @\"", "$(x)"), "echo \"pid $$ \\$(x)\"");
+        assert_eq!(written("echo a\u{a0}#@", "$(x)"), "echo a\u{a0}#'$(x)'");
+        assert_eq!(written("[[ -f x ]] && echo @", "a b"), "[[ -f x ]] && echo 'a b'");
+        assert_eq!(written("ls a[0-9] @", "a b"), "ls a[0-9] 'a b'");
+    }
+
+    #[test]
+    fn no_value_stands_behind_a_dollar() {
+        for text in ["echo $", "echo \"$", "echo \"a $", "x $$$"] {
+            let mut surroundings = Surroundings::default();
+            surroundings.follow(text);
+            assert_eq!(surroundings.place(), Place::Dollar, "{text}");
+        }
+        for text in ["echo \\$", "echo '$", "echo $$", "echo \"\\$"] {
+            let mut surroundings = Surroundings::default();
+            surroundings.follow(text);
+            assert_ne!(surroundings.place(), Place::Dollar, "{text}");
+        }
+    }
+
+    #[test]
     fn dark_corners_are_recognised() {
         for text in [
             "cat <<E\n",
@@ -273,6 +381,16 @@ mod tests {
             "echo $(( $(cat \"",
             "echo \"${Q:-\"",
             "cat <<<",
+            "echo $'",
+            "echo \"pid $$(",
+            "echo $$(",
+            "echo $'it\\'s' ",
+            "(( y = ",
+            "for ((i=0;i<",
+            "echo $[ ",
+            "arr[",
+            "[[ ",
+            "if [[ a -gt ",
         ] {
             let mut surroundings = Surroundings::default();
             surroundings.follow(text);

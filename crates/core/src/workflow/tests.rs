@@ -17,6 +17,7 @@ impl Surroundings for Files {
 
     fn read(&self, path: &str) -> Result<String, String> {
         let text = match path {
+            "groups.csv" => "sample,group\ns1,a\ns2,b\ns3,a\n",
             "list.txt" => "one\n\ntwo words\n",
             "samples.csv" => "sample,file,lane\nS1,r/a.fq,1\nS2,\"r/b,c.fq\",2\n",
             "qc/qc.yaml" => {
@@ -367,7 +368,7 @@ fn tables_lines_and_zips() {
         assert_eq!(zipped.find(name), Ok(vec![TaskId::at(number)]));
     }
     assert_eq!(zipped.find("t:2"), Ok(vec![TaskId(2), TaskId(3)]));
-    assert!(zipped.find("t:2,p").is_err(), "half of a zip is no group");
+    assert_eq!(zipped.find("t:2,p"), Ok(vec![TaskId(2), TaskId(3)]), "rows that begin alike lie side by side here");
     let records = parse("tasks: { t: { foreach: { r: [{ n: a, v: 1 }, { v: 2, n: b }] }, run: 'x {r.v}' } }").unwrap();
     assert_eq!(
         (names(&records, records.tasks()), words(&records, 1)),
@@ -427,6 +428,37 @@ fn groups_are_gathered_by_their_first_values() {
     .unwrap();
     assert_eq!(words(&flow, 7), ["sum", "d/noon.1", "d/noon.2", "d/noon.3"]);
     assert_eq!(names(&flow, flow.children(TaskId(0))), ["total:dawn"]);
+}
+
+#[test]
+fn what_a_name_means_has_to_be_clear() {
+    let text = "tasks: { a: { foreach: { s: [x, 'x,1', y], i: [1, 2] }, run: 'x {out}', out: 'o/{s}-{i}' }, \
+                         b: { foreach: { s: [x, 'x,1', y] }, run: 'x {in}', in: [{ all: 'a:{s}' }] } }";
+    let problems = parse(text).unwrap_err();
+    assert_eq!(problems.shown.len(), 1, "{problems}");
+    assert!(problems.shown[0].message.starts_with("`a:x,1` may mean more than one group"), "{problems}");
+}
+
+#[test]
+fn groups_of_a_table() {
+    let flow = parse(
+        "tasks: { one: { foreach: { s: { csv: groups.csv, key: [group, sample] } }, run: 'x {out}', out: 'o/{s.sample}' }, \
+                  sum: { foreach: { g: { csv: groups.csv, column: group } }, run: 'sum {in}', in: [{ all: 'one:{g}' }] } }",
+    )
+    .unwrap();
+    assert_eq!(names(&flow, flow.tasks()), ["one:a,s1", "one:a,s3", "one:b,s2", "sum:a", "sum:b"]);
+    assert_eq!(words(&flow, 3), ["sum", "o/s1", "o/s3"]);
+}
+
+#[test]
+fn complaints_are_no_data() {
+    let flow = parse(
+        "tasks: { a: { foreach: { i: 1..2 }, run: 'x {out}', out: 'd/{i}', stderr: 'l/{i}', stdout: 's/{i}' }, \
+                  b: { run: 'cat {in}', in: [{ all: a }] } }",
+    )
+    .unwrap();
+    assert_eq!(words(&flow, 2), ["cat", "d/1", "s/1", "d/2", "s/2"]);
+    assert_eq!(flow.inputs(TaskId(2)).len(), 4);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! Only one task's worth of it exists at a time: a file that lists a million tasks is turned into the flat
 //! arrays of the workflow entry by entry.
 
+use std::collections::BTreeMap;
+
 use super::problem::{Mark, Problem};
 
 /// Text and where it stands.
@@ -75,7 +77,7 @@ pub(crate) fn entries(value: Value) -> Result<Vec<(Text, Value)>, Problem> {
         let message = format!("a file of parameters is a map, not {}", value.shape());
         return Err(Problem::new(mark, message, "write a line `name: value` for each of them"));
     };
-    let mut seen = Vec::new();
+    let mut seen = Seen::default();
     for (name, _) in &entries {
         note_key(&mut seen, name)?;
     }
@@ -83,15 +85,17 @@ pub(crate) fn entries(value: Value) -> Result<Vec<(Text, Value)>, Problem> {
 }
 
 /// Notes a key of a map, which must not have been there before.
-pub(crate) fn note_key(seen: &mut Vec<Text>, key: &Text) -> Result<(), Problem> {
-    if let Some(first) = seen.iter().find(|earlier| earlier.text == key.text) {
-        return Err(Problem::new(key.mark, format!("the key `{}` is here twice", key.text), "keep one of them")
+pub(crate) fn note_key(seen: &mut Seen, key: &Text) -> Result<(), Problem> {
+    match seen.insert(key.text.clone(), key.mark) {
+        None => Ok(()),
+        Some(first) => Err(Problem::new(key.mark, format!("the key `{}` is here twice", key.text), "keep one of them")
             .spanning(&key.text)
-            .with_related(first.mark, "the first is here"));
+            .with_related(first, "the first is here")),
     }
-    seen.push(key.clone());
-    Ok(())
 }
+
+/// Keys of a map that have been read, and where.
+pub(crate) type Seen = BTreeMap<String, Mark>;
 
 /// The problem of nesting beyond [`DEPTH_LIMIT`].
 pub(crate) fn too_deep(mark: Mark) -> Problem {

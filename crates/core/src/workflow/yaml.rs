@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput};
 
 use super::problem::{Mark, Problem};
-use super::value::{DEPTH_LIMIT, Item, Text, Value, entries, not_a_map, note_key, too_deep};
+use super::value::{DEPTH_LIMIT, Item, Seen, Text, Value, entries, not_a_map, note_key, too_deep};
 
 /// More than any honest use of aliases needs; an alias bomb asks for billions.
 const ALIASED_NODES_LIMIT: usize = 1_000_000;
@@ -70,7 +70,7 @@ impl<'text> Reader<'text> {
                 (_, mark) => return Err(not_a_map(mark)),
             }
         }
-        let mut seen: Vec<Text> = Vec::new();
+        let mut seen = Seen::default();
         while let Some(key) = self.key()? {
             note_key(&mut seen, &key)?;
             match self.next()? {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use throng_core::fingerprint::{Stamp, hash};
 
-/// Everything below a directory that is not a directory itself, by path, sorted.
+/// Everything below a directory, by path, sorted.
 fn files(directory: &Path) -> io::Result<Vec<(PathBuf, std::fs::Metadata)>> {
     let (mut found, mut open) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(directory) = open.pop() {
@@ -15,10 +15,9 @@ fn files(directory: &Path) -> io::Result<Vec<(PathBuf, std::fs::Metadata)>> {
             // Links are not followed: they could lead round in a circle.
             let metadata = path.symlink_metadata()?;
             if metadata.is_dir() {
-                open.push(path);
-            } else {
-                found.push((path, metadata));
+                open.push(path.clone());
             }
+            found.push((path, metadata));
         }
     }
     found.sort_by(|one, other| one.0.cmp(&other.0));
@@ -29,8 +28,13 @@ fn files(directory: &Path) -> io::Result<Vec<(PathBuf, std::fs::Metadata)>> {
 pub(super) fn stamp(directory: &Path) -> io::Result<Stamp> {
     let (mut text, mut size) = (Vec::new(), 0);
     for (path, metadata) in files(directory)? {
-        size += metadata.len();
         text.extend_from_slice(path.strip_prefix(directory).unwrap_or(&path).as_os_str().as_encoded_bytes());
+        // Of a directory only that it is there: what changes in it is told by what is in it.
+        if metadata.is_dir() {
+            text.push(0);
+            continue;
+        }
+        size += metadata.len();
         for number in [metadata.len() as i64, metadata.mtime(), metadata.mtime_nsec()] {
             text.extend_from_slice(&number.to_le_bytes());
         }
@@ -44,7 +48,9 @@ pub(super) fn content(directory: &Path, content: &dyn Fn(&str) -> u64) -> io::Re
     let mut text = Vec::new();
     for (path, metadata) in files(directory)? {
         text.extend_from_slice(path.strip_prefix(directory).unwrap_or(&path).as_os_str().as_encoded_bytes());
-        let one = if metadata.is_symlink() {
+        let one = if metadata.is_dir() {
+            1
+        } else if metadata.is_symlink() {
             hash(std::fs::read_link(&path)?.as_os_str().as_encoded_bytes())
         } else {
             path.to_str().map_or(0, content)

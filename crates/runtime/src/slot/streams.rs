@@ -3,6 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 use throng_core::ids::TaskId;
 
@@ -27,8 +29,9 @@ impl Streams {
             let opened = OpenOptions::new().append(true).create(true).open(at(name));
             opened.map_err(|error| Trouble::files("write to", name, &error))
         };
-        let input =
-            stdin.as_ref().map(|name| File::open(at(name)).map_err(|error| Trouble::files("read", name, &error)));
+        let input = stdin
+            .as_ref()
+            .map(|name| open_for_reading(&at(name)).map_err(|error| Trouble::files("read", name, &error)));
         let directory = shared.flow.directory(task).map(|name| {
             let opened = shared.workplace.open_directory(&name);
             opened.map_err(|error| Trouble::files("work in", &name, &error))
@@ -60,6 +63,15 @@ impl Streams {
     pub(super) fn directory<'a>(&'a self, default: BorrowedFd<'a>) -> BorrowedFd<'a> {
         self.directory.as_ref().map_or(default, AsFd::as_fd)
     }
+}
+
+/// Opens a file to read from. A pipe would keep the slot waiting for whoever writes to it, and nobody could end that.
+fn open_for_reading(path: &Path) -> io::Result<File> {
+    let found = std::fs::metadata(path)?;
+    if found.file_type().is_fifo() || found.file_type().is_socket() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe, not a file"));
+    }
+    File::open(path)
 }
 
 /// The last lines of a file, for somebody who wants to know at once what went wrong.

@@ -4,9 +4,13 @@ use super::super::params::Params;
 use super::super::pattern::{ColumnName, Scope, check_number_values};
 use super::super::problem::{Mark, Problem};
 use super::super::spec::{Foreach, Records, TableFile, TaskSpec};
-use super::super::table;
 use super::super::value::Text;
+use super::super::{path, table};
 use super::{Builder, Column, TASKS_LIMIT};
+use std::collections::BTreeSet;
+
+/// Beyond that, comparing names would cost more memory than the workflow itself.
+const NAMES_COMPARED: u64 = 20_000_000;
 
 impl Builder<'_> {
     /// Adds the columns of a `foreach`; returns their names and how many rows they make together.
@@ -106,7 +110,7 @@ impl Builder<'_> {
             }
             Foreach::Records(records) => self.table_columns(name, records, &[]),
             Foreach::Table(table) => {
-                let records = table::rows(&self.read_file(&table.file)?, table)?;
+                let mut records = table::rows(&self.read_file(&table.file)?, table)?;
                 if records.rows.is_empty() {
                     let message = format!("`{}` has no rows, so `{}` runs over nothing", table.file.text, name.text);
                     return Err(
@@ -116,10 +120,21 @@ impl Builder<'_> {
                 match &table.column {
                     Some(column) => {
                         let at = find_column(&records, column)?;
+                        // Each value once: the groups of a table are a column with repeats.
+                        let mut seen = BTreeSet::new();
                         let values = records.rows.iter().map(|row| (row[at].text.as_str(), column.mark));
-                        single(self.list_column(name, values, !is_zipped)?)
+                        let values = values.filter(|(value, _)| is_zipped || seen.insert(*value));
+                        single(self.list_column(name, values.collect::<Vec<_>>().into_iter(), !is_zipped)?)
                     }
-                    None => self.table_columns(name, &records, &key_columns(&records, table)?),
+                    None => {
+                        let key = key_columns(&records, table)?;
+                        // So that what begins alike lies side by side and can be gathered.
+                        if key.len() > 1 {
+                            let own = |row: &Vec<Text>| key.iter().map(|at| row[*at].text.clone()).collect::<Vec<_>>();
+                            records.rows.sort_by_cached_key(own);
+                        }
+                        self.table_columns(name, &records, &key)
+                    }
                 }
             }
         }
@@ -166,6 +181,7 @@ impl Builder<'_> {
     }
 
     fn read_file(&self, file: &Text) -> Result<String, Problem> {
+        self.read_paths.borrow_mut().insert(path::normalize(&file.text).into_owned());
         self.surroundings.read(&file.text).map_err(|why| {
             Problem::new(
                 file.mark,
@@ -243,16 +259,23 @@ impl Builder<'_> {
     pub(super) fn check_names_apart(&self, spec: &TaskSpec, columns_start: usize, rows: u64) -> Result<(), Problem> {
         let columns: Vec<&Column> =
             self.flow.columns[columns_start..].iter().filter(|column| column.in_name == 1).collect();
-        let has_comma = |column: &&&Column| {
+        let has_comma = |column: &&Column| {
             let list = column.list as usize..(column.list + column.length) as usize;
             column.is_list == 1
                 && self.flow.values[list].iter().any(|value| self.strings.strings.get(*value).contains(','))
         };
         let is_zipped = spec.foreach.iter().any(|dimension| dimension.len() > 1);
-        // Beyond that, looking would cost more memory than the workflow itself.
-        let is_large = rows > 5_000_000;
-        if columns.len() < 2 || is_large || !is_zipped && columns.iter().find(has_comma).is_none() {
+        let has_comma = columns.iter().any(has_comma);
+        if columns.len() < 2 || !is_zipped && !has_comma {
             return Ok(());
+        }
+        if rows > NAMES_COMPARED {
+            return Err(Problem::new(
+                spec.name.mark,
+                format!("its {rows} tasks are too many for a `zip`, or for values with commas"),
+                format!("use plain names in `foreach`, or at most {NAMES_COMPARED} tasks"),
+            )
+            .spanning(&spec.name.text));
         }
         let mut names: Vec<String> = (0..rows as u32)
             .map(|row| {

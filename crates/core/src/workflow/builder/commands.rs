@@ -76,6 +76,11 @@ impl Builder<'_> {
         start: usize,
     ) -> Result<(), Problem> {
         let shell_is_known = spec.shell.as_ref().is_none_or(|words| command::is_known_shell(words));
+        let slash_is_plain = spec.shell.as_ref().is_some_and(|words| command::is_slash_plain(words));
+        let is_safe = |value: &str| match shell_is_known {
+            true => shell::is_harmless(value),
+            false => shell::is_plain(value, slash_is_plain),
+        };
         let unsafe_here = |what: String, inside: &str| {
             Problem::new(
                 text.mark,
@@ -87,10 +92,18 @@ impl Builder<'_> {
         };
         for corner in pattern::in_corners(&self.flow.pieces[start..], &self.strings.strings, shell_is_known) {
             match corner {
+                InCorner::Dollar => {
+                    return Err(Problem::new(
+                        text.mark,
+                        "a value stands behind `$`, where the shell would take it for something else",
+                        "write `$NAME` or `${{NAME}}` for a variable of the shell, `{name}` for a value, and `\\$` for a dollar sign",
+                    )
+                    .about("${"));
+                }
                 InCorner::Names => return Err(unsafe_here("a name".to_owned(), "in")),
                 InCorner::Constant(value) => {
                     let value = self.strings.strings.get(value);
-                    if !shell::is_harmless(value) {
+                    if !is_safe(value) {
                         return Err(unsafe_here(format!("the value `{value}`"), "name"));
                     }
                 }
@@ -101,7 +114,7 @@ impl Builder<'_> {
                     }
                     let list = &self.flow.values[values.list as usize..(values.list + values.length) as usize];
                     let mut list = list.iter().map(|value| self.strings.strings.get(*value));
-                    if let Some(value) = list.find(|value| !shell::is_harmless(value)) {
+                    if let Some(value) = list.find(|value| !is_safe(value)) {
                         let name = &scope.columns[column as usize].name;
                         return Err(unsafe_here(format!("the value `{value}` of `{name}`"), name));
                     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::params::Params;
 use super::super::problem::{Mark, Problem, SourceFile};
 use super::super::spec::{self, TaskSpec, is_plain_name};
-use super::super::value::{Text, Value, note_key};
+use super::super::value::{Seen, Text, Value, note_key};
 use super::super::{Format, json, path, yaml};
 use super::{Builder, Given};
 
@@ -159,7 +159,7 @@ impl Builder<'_> {
         };
         let mut params = Params::clone(&self.frame().params);
         let prefix = self.prefix().to_owned();
-        let mut seen: Vec<Text> = Vec::new();
+        let mut seen = Seen::default();
         for (name, value) in entries {
             note_key(&mut seen, &name)?;
             if !is_plain_name(&name.text) || spec::RESERVED.contains(&name.text.as_str()) {
@@ -213,7 +213,7 @@ impl Builder<'_> {
         let (mut file, mut prefix, mut given) = (None, None, Vec::new());
         match params.expand_value(value)? {
             Value::Map { entries, mark } => {
-                let mut seen: Vec<Text> = Vec::new();
+                let mut seen = Seen::default();
                 for (word, value) in entries {
                     note_key(&mut seen, &word)?;
                     match (word.text.as_str(), value) {
@@ -274,6 +274,7 @@ impl Builder<'_> {
             Problem::new(file.mark, format!("`{name}` cannot be included: {why}"), "correct the path, or make the file")
                 .spanning(&file.text)
         })?;
+        self.read_paths.borrow_mut().insert(name.clone());
         let format = Format::of(&name);
         let known = self.prefixes.iter().position(|prefix| *prefix == full_prefix);
         let prefix = known.unwrap_or_else(|| {

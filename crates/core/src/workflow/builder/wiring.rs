@@ -6,13 +6,26 @@ use std::collections::BTreeSet;
 use super::super::problem::{Mark, Problem};
 use super::super::select::find_rows;
 use super::super::{Column, PathPattern, Span, path, spec};
-use super::{Builder, NONE, OPTIONAL, STREAM, TEMP, Written};
-use crate::ids::TaskId;
+use super::{Builder, LOG, NONE, OPTIONAL, STREAM, TEMP, Written};
+use crate::ids::{ObjectId, TaskId};
 
 /// References from tasks to objects or other tasks, together.
 const EDGES_LIMIT: usize = 500_000_000;
 /// Ends of names are 32 bits wide.
 const NAME_BYTES_LIMIT: usize = u32::MAX as usize - (1 << 20);
+
+/// What is known of objects beyond the building.
+const KEPT_FLAGS: u8 = TEMP | OPTIONAL | LOG;
+
+/// What a name of tasks means.
+#[derive(Clone, Copy)]
+enum Named {
+    /// These tasks; none, if `when` leaves them out.
+    Tasks(u32, u32),
+    Nothing,
+    /// Either of several groups.
+    Unclear,
+}
 
 impl Builder<'_> {
     pub(super) fn add_outputs(&mut self) {
@@ -31,7 +44,7 @@ impl Builder<'_> {
         }
         self.objects.reserve(expected);
         producers.reserve(expected);
-        let has_flags = self.written.iter().any(|written| written.flags & (TEMP | OPTIONAL) != 0);
+        let has_flags = self.written.iter().any(|written| written.flags & KEPT_FLAGS != 0);
         let mut flags: Vec<u8> = Vec::new();
         let mut rendered = String::new();
         for (number, template) in self.flow.templates.iter().enumerate() {
@@ -54,7 +67,9 @@ impl Builder<'_> {
                         );
                         continue;
                     }
-                    if let Some(use_of_it) = self.surroundings.reserved(&path) {
+                    let is_read = self.read_paths.borrow().contains(path.as_ref());
+                    let use_of_it = is_read.then_some("what the workflow itself is read from");
+                    if let Some(use_of_it) = use_of_it.or_else(|| self.surroundings.reserved(&path)) {
                         let message = format!("`{path}` cannot be an output: it is {use_of_it}");
                         self.problems
                             .push(Problem::new(written.mark, message, "choose another name").spanning(&rendered));
@@ -64,7 +79,7 @@ impl Builder<'_> {
                     if is_new {
                         producers.push(task);
                         if has_flags {
-                            flags.push(written.flags & (TEMP | OPTIONAL));
+                            flags.push(written.flags & KEPT_FLAGS);
                         }
                         continue;
                     }
@@ -197,8 +212,8 @@ impl Builder<'_> {
                             self.note_range((named.start + at - patterns.0) as usize, row, found);
                         }
                         match found {
-                            Some((first, last)) if first == last => {}
-                            Some((first, last)) => {
+                            Named::Tasks(first, last) if first == last => {}
+                            Named::Tasks(first, last) => {
                                 let made = &self.flow.output_start;
                                 let count = (made[last as usize] - made[first as usize]) as usize;
                                 let rows_alike = if self.varies(&written) { 1 } else { (template.rows - row) as usize };
@@ -206,7 +221,8 @@ impl Builder<'_> {
                                     self.problems.push(too_many_edges(written.mark));
                                     return;
                                 }
-                                inputs.extend(made[first as usize]..made[last as usize]);
+                                let objects = made[first as usize]..made[last as usize];
+                                inputs.extend(objects.filter(|object| !self.flow.object_flag(ObjectId(*object), LOG)));
                                 if made[first as usize] == made[last as usize] {
                                     self.problems.push(
                                         Problem::new(
@@ -218,7 +234,8 @@ impl Builder<'_> {
                                     );
                                 }
                             }
-                            None => self.problems.push(self.unknown_task(&rendered, written.mark)),
+                            Named::Nothing => self.problems.push(self.unknown_task(&rendered, written.mark)),
+                            Named::Unclear => self.problems.push(unclear(&rendered, written.mark)),
                         }
                         continue;
                     }
@@ -287,9 +304,16 @@ impl Builder<'_> {
                 for row in 0..template.rows {
                     rendered.clear();
                     self.render(&template, row, self.pieces_of(&written), &mut rendered);
-                    let Some((first, last)) = self.tasks_named(&rendered, written.prefix) else {
-                        self.problems.push(self.unknown_task(&rendered, written.mark));
-                        continue;
+                    let (first, last) = match self.tasks_named(&rendered, written.prefix) {
+                        Named::Tasks(first, last) => (first, last),
+                        Named::Nothing => {
+                            self.problems.push(self.unknown_task(&rendered, written.mark));
+                            continue;
+                        }
+                        Named::Unclear => {
+                            self.problems.push(unclear(&rendered, written.mark));
+                            continue;
+                        }
                     };
                     // What the rows to come will add is counted before memory is asked for it.
                     let rows_alike = if self.varies(&written) { 1 } else { (template.rows - row) as usize };
@@ -345,33 +369,34 @@ impl Builder<'_> {
     }
 
     /// Remembers which objects an `{ all: TASK }` stands for in a row.
-    fn note_range(&mut self, path: usize, row: u32, tasks: Option<(u32, u32)>) {
+    fn note_range(&mut self, path: usize, row: u32, tasks: Named) {
         let PathPattern { all, all_stride, .. } = self.flow.paths[path];
         let made = &self.flow.output_start;
-        let objects = tasks.map_or(Span::default(), |(first, last)| {
-            let start = made[first as usize];
-            Span { start, count: made[last as usize] - start }
-        });
+        let objects = match tasks {
+            Named::Tasks(first, last) => {
+                let start = made[first as usize];
+                Span { start, count: made[last as usize] - start }
+            }
+            Named::Nothing | Named::Unclear => Span::default(),
+        };
         self.flow.ranges[(all + row * all_stride) as usize] = objects;
     }
 
     /// The range of tasks meant by a name of a template or of one task, in the words of a file: its own tasks first,
     /// then those of the files around it. A task that `when` leaves out is no task, but no mistake either.
-    fn tasks_named(&self, name: &str, prefix: u16) -> Option<(u32, u32)> {
+    fn tasks_named(&self, name: &str, prefix: u16) -> Named {
         let mut prefix = self.prefixes[usize::from(prefix)].as_str();
         loop {
-            if let Some(found) = self.tasks_with_name(prefix, name) {
-                return Some(found);
-            }
-            if prefix.is_empty() {
-                return None;
+            match self.tasks_with_name(prefix, name) {
+                Named::Nothing if !prefix.is_empty() => {}
+                found => return found,
             }
             let outer = prefix[..prefix.len() - 1].rfind('.').map_or(0, |dot| dot + 1);
             prefix = &prefix[..outer];
         }
     }
 
-    fn tasks_with_name(&self, prefix: &str, name: &str) -> Option<(u32, u32)> {
+    fn tasks_with_name(&self, prefix: &str, name: &str) -> Named {
         let (template_name, row_values) = match name.split_once(':') {
             Some((template, values)) => (template, Some(values)),
             None => (name, None),
@@ -384,13 +409,14 @@ impl Builder<'_> {
             &joined
         };
         if self.left_out.contains(template_name) {
-            return Some((0, 0));
+            return Named::Tasks(0, 0);
         }
-        let number = self.strings.find(template_name)?;
-        let template = self.template_by_name.get(number as usize).filter(|template| **template != NONE)?;
+        let number = self.strings.find(template_name);
+        let template = number.and_then(|number| self.template_by_name.get(number as usize));
+        let Some(template) = template.filter(|template| **template != NONE) else { return Named::Nothing };
         let template = &self.flow.templates[*template as usize];
-        let all = (template.first_task, template.first_task + template.rows);
-        let Some(values) = row_values else { return Some(all) };
+        let first = template.first_task;
+        let Some(values) = row_values else { return Named::Tasks(first, first + template.rows) };
         let columns: Vec<Column> = self.flow.columns[template.columns as usize..][..template.column_count as usize]
             .iter()
             .filter(|column| column.in_name == 1)
@@ -403,8 +429,11 @@ impl Builder<'_> {
             let from = index.partition_point(|(value, _)| *value < wanted);
             index[from..].iter().take_while(|(value, _)| *value == wanted).map(|(_, position)| *position).collect()
         };
-        let rows = find_rows(columns, values, &positions)?;
-        Some((template.first_task + rows.start, template.first_task + rows.end))
+        match &find_rows(columns, values, &positions)[..] {
+            [] => Named::Nothing,
+            [rows] => Named::Tasks(first + rows.start, first + rows.end),
+            _ => Named::Unclear,
+        }
     }
 
     fn unknown_task(&self, name: &str, mark: Mark) -> Problem {
@@ -437,6 +466,15 @@ impl Builder<'_> {
 fn has_repeats(objects: &mut [u32]) -> bool {
     objects.sort_unstable();
     objects.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+fn unclear(name: &str, mark: Mark) -> Problem {
+    Problem::new(
+        mark,
+        format!("`{name}` may mean more than one group of tasks, because values have commas"),
+        "use values without commas",
+    )
+    .spanning(name)
 }
 
 fn too_many_edges(mark: Mark) -> Problem {

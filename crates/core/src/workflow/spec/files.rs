@@ -1,7 +1,7 @@
 //! `in`, `uses` and `out`: files by their paths, alone, in lists, or under names.
 
 use super::super::problem::Problem;
-use super::super::value::{Text, Value, note_key};
+use super::super::value::{Seen, Text, Value, note_key};
 use super::foreach::is_plain_name;
 use super::scalar::{boolean, items, scalar, text};
 
@@ -41,7 +41,7 @@ fn read_entries(
         return items(value).into_iter().map(|value| reads_one(key, value)).collect();
     }
     let Value::Map { entries, .. } = value else { unreachable!("anything else is single") };
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     let mut all = Vec::new();
     for (group, value) in entries {
         note_key(&mut seen, &group)?;
@@ -103,7 +103,7 @@ pub(super) fn read_outputs(key: &Text, value: Value) -> Result<Vec<Entry>, Probl
 fn read_output(key: &Text, value: Value) -> Result<Entry, Problem> {
     let mark = value.mark();
     let Value::Map { entries, .. } = value else { return Ok(Entry::path(text(key, value)?)) };
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     let (mut path, mut is_temp, mut is_optional) = (None, false, false);
     for (word, value) in entries {
         note_key(&mut seen, &word)?;

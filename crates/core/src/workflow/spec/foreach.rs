@@ -1,7 +1,7 @@
 //! `foreach`: what the tasks of one entry differ in.
 
 use super::super::problem::Problem;
-use super::super::value::{Text, Value, note_key};
+use super::super::value::{Seen, Text, Value, note_key};
 use super::scalar::{boolean, list, map, scalar, text};
 use super::unknown_key;
 
@@ -64,7 +64,7 @@ pub(super) fn read_foreach(key: &Text, value: Value) -> Result<Vec<Dimension>, P
         return Err(Problem::new(key.mark, "`foreach` is empty", "give it a name, or leave it out"));
     }
     let mut dimensions: Vec<Dimension> = Vec::new();
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     for (name, value) in entries {
         if name.text == "zip" {
             let zips = match value {
@@ -89,7 +89,7 @@ pub(super) fn read_foreach(key: &Text, value: Value) -> Result<Vec<Dimension>, P
     Ok(dimensions)
 }
 
-fn read_name(seen: &mut Vec<Text>, name: Text, value: Value) -> Result<(Text, Foreach), Problem> {
+fn read_name(seen: &mut Seen, name: Text, value: Value) -> Result<(Text, Foreach), Problem> {
     note_key(seen, &name)?;
     if !is_plain_name(&name.text) {
         return Err(Problem::new(
@@ -149,7 +149,7 @@ fn read_records(name: &Text, value: Value) -> Result<Foreach, Problem> {
                 "write either plain values or maps with the same keys",
             ));
         };
-        let mut seen: Vec<Text> = Vec::new();
+        let mut seen = Seen::default();
         let mut row = vec![None; records.columns.len()];
         for (key, value) in entries {
             note_key(&mut seen, &key)?;
@@ -187,7 +187,7 @@ fn read_records(name: &Text, value: Value) -> Result<Foreach, Problem> {
 fn read_source(name: &Text, value: Value) -> Result<Foreach, Problem> {
     let mark = value.mark();
     let entries = map(name, value, "{ csv: FILE }")?;
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     let mut source: Option<(Text, Text)> = None;
     let (mut except, mut key, mut column, mut has_header) = (Vec::new(), Vec::new(), None, None);
     for (word, value) in entries {
@@ -215,18 +215,18 @@ fn read_source(name: &Text, value: Value) -> Result<Foreach, Problem> {
         return Err(Problem::new(mark, format!("`{}` does not say what it runs over", name.text), EXAMPLE));
     };
     let is_table = matches!(word.text.as_str(), "csv" | "tsv");
-    let stray = seen.iter().find(|option| match option.text.as_str() {
+    let stray = seen.iter().find(|(option, _)| match option.as_str() {
         "except" => word.text != "glob",
         "key" | "column" | "header" => !is_table,
         _ => false,
     });
-    if let Some(stray) = stray {
+    if let Some((option, mark)) = stray {
         return Err(Problem::new(
-            stray.mark,
-            format!("`{}` has no meaning for `{}`", stray.text, word.text),
+            *mark,
+            format!("`{option}` has no meaning for `{}`", word.text),
             "leave it out: `except` belongs to `glob`, and `key`, `column`, `header` belong to `csv` and `tsv`",
         )
-        .spanning(&stray.text));
+        .spanning(option));
     }
     Ok(match word.text.as_str() {
         "glob" => Foreach::Glob { pattern: file, except },

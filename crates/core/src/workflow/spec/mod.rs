@@ -19,7 +19,7 @@ use super::container::CONTAINER_RUNNERS;
 use super::keys;
 use super::params::{Params, holds};
 use super::problem::Problem;
-use super::value::{Text, Value, note_key};
+use super::value::{Seen, Text, Value, note_key};
 use scalar::{boolean, bytes, duration, integer, items, list, map, one_or_list, text, wrong};
 
 /// A task, or many, as the file says it.
@@ -150,7 +150,7 @@ impl TaskSpec {
 /// Reads `defaults`: what holds for every task of a file that says nothing else.
 pub(crate) fn read_defaults(key: &Text, value: Value, params: &Params) -> Result<TaskSpec, Problem> {
     let mut spec = TaskSpec::new();
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     let known: Vec<&str> = keys::TASK.iter().filter(|key| key.in_defaults).map(|key| key.name).collect();
     for (key, value) in map(key, value, "{ retries: 1 }")? {
         note_key(&mut seen, &key)?;
@@ -189,7 +189,7 @@ pub(crate) fn read_task(
     };
     let mut spec = TaskSpec { name, ..defaults.clone() };
     let mut action: Option<Text> = None;
-    let mut seen: Vec<Text> = Vec::with_capacity(entries.len());
+    let mut seen = Seen::default();
     let mut is_wanted = true;
     for (key, value) in entries {
         note_key(&mut seen, &key)?;
@@ -308,7 +308,7 @@ fn read_retries(key: &Text, value: Value) -> Result<Retries, Problem> {
         return Ok(Retries { times: integer(key, value, 0, RETRIES_LIMIT)? as u32, codes: Vec::new() });
     }
     let mut retries = Retries { times: 1, codes: Vec::new() };
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     for (word, value) in map(key, value, "{ times: 3, codes: [75] }")? {
         note_key(&mut seen, &word)?;
         match word.text.as_str() {
@@ -339,7 +339,7 @@ fn read_retries(key: &Text, value: Value) -> Result<Retries, Problem> {
 
 fn read_estimate(key: &Text, value: Value) -> Result<Estimate, Problem> {
     let mut estimate = Estimate::default();
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     for (word, value) in map(key, value, "{ time: 2s, memory: 1GB, out: 40kB }")? {
         note_key(&mut seen, &word)?;
         let known = ["time", "memory", "out"];
@@ -381,7 +381,7 @@ fn read_container(key: &Text, value: Value) -> Result<Container, Problem> {
     }
     let mark = value.mark();
     let (mut image, mut with, mut options) = (None, None, Vec::new());
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     for (word, value) in map(key, value, "{ image: IMAGE }")? {
         note_key(&mut seen, &word)?;
         match word.text.as_str() {
@@ -404,7 +404,7 @@ fn read_container(key: &Text, value: Value) -> Result<Container, Problem> {
 }
 
 fn read_env(key: &Text, value: Value, pairs: &mut Vec<(Text, Text)>) -> Result<(), Problem> {
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     for (name, value) in map(key, value, "{ NAME: value }")? {
         note_key(&mut seen, &name)?;
         if name.text.starts_with("THRONG_") {

@@ -1,7 +1,7 @@
 //! What a task asks of a machine: cores, memory, GPUs, and anything else that has a name and an amount.
 
 use super::super::problem::Problem;
-use super::super::value::{Text, Value, note_key};
+use super::super::value::{Seen, Text, Value, note_key};
 use super::foreach::is_plain_name;
 use super::scalar::{bytes, items, map, scalar, wrong};
 
@@ -81,7 +81,7 @@ pub(super) fn read_resources(key: &Text, value: Value) -> Result<Vec<Demand>, Pr
 
 fn read_demand(key: &Text, value: Value) -> Result<Demand, Problem> {
     let mut demand = Demand::default();
-    let mut seen: Vec<Text> = Vec::new();
+    let mut seen = Seen::default();
     for (name, value) in map(key, value, "{ gpus: 1, license: 2 }")? {
         note_key(&mut seen, &name)?;
         match name.text.as_str() {
