@@ -31,6 +31,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 const FAILURES_SHOWN: usize = 10;
 /// Kinds beyond this share a line: it must fit into a small terminal.
 const KINDS_SHOWN: usize = 12;
+/// With more kinds than this, only the first are followed: a look must cost little.
+const KINDS_FOLLOWED: usize = 1000;
 /// The rate is that of the last seconds, so that it follows changes.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
 
@@ -73,7 +75,7 @@ fn is_over(stopped: &Receiver<()>, wait: Duration) -> bool {
 
 fn watch_lines(engine: &Engine, stopped: &Receiver<()>, logs: &str, quiet: bool) -> Failures {
     let mut failures = Failures::default();
-    let mut speed = Speed::default();
+    let mut speed = RunSpeed::default();
     let mut stop_told = false;
     let mut next_line = LINE_INTERVAL;
     loop {
@@ -126,13 +128,18 @@ struct Speed {
 struct Estimate {
     per_second: f64,
     left: Option<Duration>,
+    /// Of some kind that is still to come nothing is known yet.
+    is_least: bool,
 }
 
 impl std::fmt::Display for Estimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&words::rate(self.per_second))?;
         match self.left {
-            Some(left) => write!(f, ", about {} left", words::duration(left)),
+            Some(left) => {
+                let about = if self.is_least { "at least" } else { "about" };
+                write!(f, ", {about} {} left", words::duration(left))
+            }
             None => Ok(()),
         }
     }
@@ -153,16 +160,33 @@ impl Speed {
         let seconds = (elapsed - since).as_secs_f64();
         let per_second = if seconds > 0.0 { (ended - before) as f64 / seconds } else { 0.0 };
         let left = (per_second > 0.0).then(|| Duration::from_secs_f64(left as f64 / per_second));
-        Estimate { per_second, left }
-    }
-
-    fn of_run(&mut self, progress: &Progress) -> Estimate {
-        let tally = &progress.tally;
-        self.update(progress.elapsed, tally.done + tally.failed, tally.open)
+        Estimate { per_second, left, is_least: false }
     }
 
     fn of_kind(&mut self, elapsed: Duration, kind: &KindProgress) -> Estimate {
         self.update(elapsed, kind.done + kind.failed, kind.total - kind.settled())
+    }
+}
+
+/// How fast a run is going as a whole: it lasts at least as long as the slowest of its kinds.
+#[derive(Default)]
+struct RunSpeed {
+    all: Speed,
+    kinds: Vec<Speed>,
+}
+
+impl RunSpeed {
+    fn of_run(&mut self, progress: &Progress) -> Estimate {
+        let tally = &progress.tally;
+        let mut estimate = self.all.update(progress.elapsed, tally.done + tally.failed, tally.open);
+        self.kinds.resize_with(progress.kinds.len().min(KINDS_FOLLOWED), Speed::default);
+        for (speed, kind) in self.kinds.iter_mut().zip(&progress.kinds) {
+            let is_open = kind.total > kind.settled();
+            let own = speed.of_kind(progress.elapsed, kind);
+            estimate.left = estimate.left.max(own.left);
+            estimate.is_least |= is_open && own.left.is_none();
+        }
+        estimate
     }
 }
 
@@ -178,7 +202,7 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
     let mut shown: Vec<(ProgressBar, Speed)> =
         kinds.iter().take(KINDS_SHOWN).map(|_| (add(), Speed::default())).collect();
     let mut others = (kinds.len() > KINDS_SHOWN).then(|| (add(), Speed::default()));
-    let mut total = (kinds.len() > 1).then(|| (add(), Speed::default()));
+    let mut total = (kinds.len() > 1).then(|| (add(), RunSpeed::default()));
     let mut failures = Failures::default();
     let mut stop_told = false;
     loop {
@@ -200,7 +224,7 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
         }
         if let Some((bar, speed)) = &mut total {
             let all = sum("all", &progress.kinds);
-            show(bar, &all, &speed.of_kind(progress.elapsed, &all));
+            show(bar, &all, &speed.of_run(&progress));
         }
         if over {
             bars.clear().ok();

@@ -144,15 +144,31 @@ fn named(path: &Path) -> Option<&Path> {
 fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let place = path.map_or("standard output".to_owned(), |path| path.display().to_string());
     let written = match path {
-        Some(path) => File::create(path).and_then(|file| finish(BufWriter::new(file), write)),
+        Some(path) => write_whole(path, write),
         None => finish(BufWriter::new(io::stdout().lock()), write),
     };
     match written {
         Err(error) if path.is_some() || error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::internal(format!("cannot write {place}: {error}"), "choose another place with --out"))
+            Err(Failure::internal(format!("cannot write {place}: {error}"), "make room, or choose another place"))
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a file so that it is either the old one or the new one. What is no file, such as `/dev/null`, is written to.
+fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return finish(BufWriter::new(File::create(path)?), write);
+    }
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(".draft");
+    let written = File::create(&draft)
+        .and_then(|file| finish(BufWriter::new(file), write))
+        .and_then(|()| std::fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
 }
 
 fn finish<W: Write>(mut out: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

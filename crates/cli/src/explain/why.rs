@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use throng_core::ids::{ObjectId, TaskId};
 use throng_core::stale::Reason;
-use throng_core::workflow::{Conditions, ContainerUse, Workflow};
+use throng_core::workflow::{ContainerUse, Workflow};
 use throng_runtime::state::StateDirectory;
 
 use super::earlier::{self, Earlier};
@@ -145,8 +145,7 @@ fn outputs(scene: &Scene<'_>) -> Vec<OutputChange> {
 fn differences(then: &Workflow, task_then: TaskId, now: &Workflow, task_now: TaskId) -> Vec<Difference> {
     let parts = |flow: &Workflow, task: TaskId| {
         let names = |object: ObjectId| flow.object_name(object).to_owned();
-        let conditions = Conditions { attempt: 1, demand: flow.first_demand(task) };
-        let variables = flow.environment(task, conditions);
+        let variables = flow.written_environment(task);
         let streams = ["standard input", "standard output", "standard error"].into_iter().zip(flow.streams(task));
         [
             ("command", flow.command_text(task).trim_end().lines().map(str::to_owned).collect()),
@@ -156,6 +155,7 @@ fn differences(then: &Workflow, task_then: TaskId, now: &Workflow, task_now: Tas
             ("directory", flow.directory(task).into_iter().collect()),
             ("streams", streams.filter_map(|(stream, file)| Some(format!("{stream}: {}", file?))).collect()),
             ("container", flow.container(task).iter().map(container).collect()),
+            ("shell", flow.shell(task).map(|words| words.join(" ")).into_iter().collect()),
         ]
     };
     let both = parts(then, task_then).into_iter().zip(parts(now, task_now));

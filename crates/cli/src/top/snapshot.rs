@@ -90,6 +90,12 @@ pub struct Kind {
 }
 
 impl Kind {
+    /// How long its tasks will take at this rate; nothing if none is left or none ends.
+    fn left_s(&self) -> Option<f64> {
+        let open = self.total.saturating_sub(self.settled());
+        (open > 0 && self.rate_now > 0.0).then(|| open as f64 / self.rate_now)
+    }
+
     /// Tasks about which everything is known.
     pub fn settled(&self) -> u64 {
         self.done + self.up_to_date + self.failed + self.skipped
@@ -144,7 +150,9 @@ impl Snapshot {
             state: state.to_owned(),
             is_stopping: is_running && board.is_stopping,
             elapsed_s: about.end.as_ref().map_or(now.as_secs_f64(), |end| end.seconds),
-            left_s: (settled_per_s > 0.0 && open > 0).then(|| open as f64 / settled_per_s),
+            // At least as long as the slowest kind takes.
+            left_s: (settled_per_s > 0.0 && open > 0)
+                .then(|| kinds.iter().filter_map(Kind::left_s).fold(open as f64 / settled_per_s, f64::max)),
             rate_now,
             rate_mean: if busy_s > 0.0 { (done + failed) as f64 / busy_s } else { 0.0 },
             total,

@@ -201,6 +201,11 @@ impl Workflow {
         self.environment_with(task, Some(conditions))
     }
 
+    /// The environment variables that a task sets, apart from any attempt at it.
+    pub fn written_environment(&self, task: TaskId) -> Vec<(&str, String)> {
+        self.environment_with(task, None)
+    }
+
     fn environment_with(&self, task: TaskId, conditions: Option<Conditions>) -> Vec<(&str, String)> {
         let settings = self.settings_of(task);
         let variables = &self.variables[settings.env as usize..(settings.env + settings.env_count) as usize];
@@ -240,7 +245,7 @@ impl Workflow {
             text.push_str(&self.render_with(word, quoting, &values));
             text.push('\0');
         }
-        for (name, value) in self.environment_with(task, None) {
+        for (name, value) in self.written_environment(task) {
             text.push_str(&format!("{name}={value}\0"));
         }
         text.push('\0');
@@ -290,7 +295,8 @@ impl Workflow {
         self.extras.iter().any(|extras| extras.image.count > 0)
     }
 
-    fn shell(&self, task: TaskId) -> Option<Vec<String>> {
+    /// The shell that reads a task's command, if the workflow names one.
+    pub fn shell(&self, task: TaskId) -> Option<Vec<String>> {
         let extras = self.extras_of(task).filter(|extras| extras.shell.count > 0)?;
         Some(self.values[extras.shell.range()].iter().map(|word| self.strings.get(*word).to_owned()).collect())
     }

@@ -116,7 +116,9 @@ const SYNONYMS: [(&str, &str); 22] = [
     ("log", "stderr"),
     ("rnu", "run"),
 ];
+/// With the longest pause between attempts, this is most of a day: more is no longer a retry.
 const RETRIES_LIMIT: i64 = 1_000;
+/// Room for any scale that somebody thinks in, and far from the ends of a 32-bit number.
 const PRIORITY_LIMIT: i64 = 1_000_000_000;
 
 impl TaskSpec {

@@ -22,7 +22,8 @@ pub(crate) struct Memory {
     pub grows: bool,
 }
 
-const CPUS_LIMIT: f64 = 100_000.0;
+/// Thousandths of it still fit into 32 bits, and no machine has more of anything that is counted.
+const AMOUNT_LIMIT: f64 = 100_000.0;
 /// The name under which GPUs are counted.
 pub(crate) const GPUS: &str = "gpus";
 /// Beyond that, a choice between ways to run is no longer one that somebody made.
@@ -30,7 +31,7 @@ const ALTERNATIVES_LIMIT: usize = 16;
 
 pub(super) fn read_cpus(key: &Text, value: Value) -> Result<u32, Problem> {
     let text = scalar(key, value)?;
-    let cpus = text.text.parse::<f64>().ok().filter(|cpus| (0.0..=CPUS_LIMIT).contains(cpus));
+    let cpus = text.text.parse::<f64>().ok().filter(|cpus| (0.0..=AMOUNT_LIMIT).contains(cpus));
     let cpus = cpus.ok_or_else(|| wrong(&text, key, "a number of cores from 0 to 100000, such as 2 or 0.5"))?;
     Ok((cpus * 1000.0).round() as u32)
 }
@@ -52,7 +53,7 @@ pub(super) fn read_memory(key: &Text, value: Value) -> Result<Memory, Problem> {
 
 fn read_amount(key: &Text, value: Value) -> Result<u32, Problem> {
     let text = scalar(key, value)?;
-    let amount = text.text.parse::<f64>().ok().filter(|amount| (0.001..=CPUS_LIMIT).contains(amount));
+    let amount = text.text.parse::<f64>().ok().filter(|amount| (0.001..=AMOUNT_LIMIT).contains(amount));
     let amount = amount.ok_or_else(|| wrong(&text, key, "a number from 0.001 to 100000, such as 1 or 0.5"))?;
     Ok((amount * 1000.0).round() as u32)
 }
