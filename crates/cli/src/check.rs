@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
+use throng_core::bound::LowerBound;
 use throng_core::ids::{KindId, TaskId};
 use throng_core::shape::{self, Shape, Warning};
-use throng_core::workflow::{Surroundings, Workflow};
+use throng_core::workflow::Workflow;
 use throng_runtime::host;
-use throng_runtime::surroundings::Directory;
 
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load_with};
+use crate::load::{FlowArguments, load_leniently};
 use crate::words;
 
 /// What `throng check` takes.
@@ -39,7 +39,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let missing = RefCell::new(BTreeSet::new());
-    let loaded = load_with(&arguments.source, |directory| Box::new(Lenient { directory, missing: &missing }))?;
+    let loaded = load_leniently(&arguments.source, &missing)?;
     let flow = &loaded.flow;
     let shape = Shape::of(flow);
     let mut warnings: Vec<String> = Vec::new();
@@ -60,36 +60,6 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     Ok(if arguments.strict && !warnings.is_empty() { Code::TaskFailed } else { Code::Done })
 }
 
-/// A directory in which every file that is asked for might be.
-struct Lenient<'a> {
-    directory: Directory,
-    missing: &'a RefCell<BTreeSet<String>>,
-}
-
-/// Names of missing files that are kept: a message shows one and counts the others.
-const MISSING_KEPT: usize = 1_000_000;
-
-impl Surroundings for Lenient<'_> {
-    fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
-        self.directory.glob(pattern)
-    }
-
-    fn exists(&self, path: &str) -> bool {
-        if !self.directory.exists(path) && self.missing.borrow().len() < MISSING_KEPT {
-            self.missing.borrow_mut().insert(path.to_owned());
-        }
-        true
-    }
-
-    fn read(&self, path: &str) -> Result<String, String> {
-        self.directory.read(path)
-    }
-
-    fn reserved(&self, path: &str) -> Option<&'static str> {
-        self.directory.reserved(path)
-    }
-}
-
 /// Kinds that are listed; `--json` has them all.
 const KINDS_SHOWN: usize = 20;
 
@@ -106,11 +76,11 @@ fn tell_shape(flow: &Workflow, shape: &Shape) {
         } else {
             String::new()
         };
-        tell!("  work       {}{of}", words::duration(shape.work));
+        tell!("  work       {}{of}", words::seconds(shape.bound.work_ns as f64 / 1e9));
         let cores = host::resources().cpus_milli.max(1000) / 1000;
-        let least = shape.critical_path.max(shape.work / cores as u32);
-        let critical = words::duration(shape.critical_path);
-        tell!("  critical   {critical}; on {} at least {}", words::count(cores, "core"), words::duration(least));
+        let least = LowerBound { slots: cores as u32, ..shape.bound }.ns();
+        let [critical, least] = [shape.bound.chain_ns, least].map(|ns| words::duration(Duration::from_nanos(ns)));
+        tell!("  critical   {critical}; on {} at least {least}", words::count(cores, "core"));
     }
     let width = flow.kind_count().min(KINDS_SHOWN);
     let mut kinds: Vec<KindId> = (0..flow.kind_count()).map(KindId::at).collect();
@@ -134,7 +104,7 @@ fn as_json(flow: &Workflow, shape: &Shape, warnings: &[String]) -> serde_json::V
             "work_s": kind.work.as_secs_f64(),
         })
     });
-    let seconds = |length: Duration| (shape.estimated > 0).then_some(length.as_secs_f64());
+    let seconds = |ns: f64| (shape.estimated > 0).then_some(ns / 1e9);
     json!({
         "workflow": flow.title(),
         "tasks": shape.tasks,
@@ -147,8 +117,8 @@ fn as_json(flow: &Workflow, shape: &Shape, warnings: &[String]) -> serde_json::V
         "depth": shape.depth,
         "width": shape.width,
         "estimated": shape.estimated,
-        "work_s": seconds(shape.work),
-        "critical_path_s": seconds(shape.critical_path),
+        "work_s": seconds(shape.bound.work_ns as f64),
+        "critical_path_s": seconds(shape.bound.chain_ns as f64),
         "kinds": kinds.collect::<Vec<_>>(),
         "warnings": warnings,
     })

@@ -18,19 +18,19 @@ mod standing;
 mod svg;
 mod text;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args, ValueEnum};
 use throng_core::ids::TaskId;
 use throng_core::stale;
-use throng_core::workflow::{Surroundings, Workflow};
+use throng_core::workflow::Workflow;
 use throng_runtime::state::StateDirectory;
-use throng_runtime::surroundings::Directory;
 
 pub use standing::Standing;
 
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load_with};
+use crate::load::{FlowArguments, load_leniently};
 use crate::run::find_all;
 use crate::words;
 use picture::Picture;
@@ -145,7 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let mut source = arguments.source.clone();
     let shows_state = source.state.is_some();
     source.state = source.state.filter(|state| *state != Path::new(BESIDE));
-    let loaded = load_with(&source, |directory| Box::new(Anywhere { directory }))?;
+    let loaded = load_leniently(&source, &RefCell::default())?;
     let flow = loaded.flow;
     let mut options = Options {
         targets: find_all(&flow, &loaded.directory, &arguments.targets)?,
@@ -173,29 +173,6 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         })?,
     }
     Ok(Code::Done)
-}
-
-/// Surroundings in which every file is there: a picture can be drawn before the data has arrived.
-struct Anywhere {
-    directory: Directory,
-}
-
-impl Surroundings for Anywhere {
-    fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
-        self.directory.glob(pattern)
-    }
-
-    fn exists(&self, _: &str) -> bool {
-        true
-    }
-
-    fn read(&self, path: &str) -> Result<String, String> {
-        self.directory.read(path)
-    }
-
-    fn reserved(&self, path: &str) -> Option<&'static str> {
-        self.directory.reserved(path)
-    }
 }
 
 impl Arguments {

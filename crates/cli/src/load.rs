@@ -1,5 +1,7 @@
 //! Reading a workflow from its file, with parameters as somebody has set them.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -66,8 +68,43 @@ pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
     load_with(arguments, |directory| Box::new(directory))
 }
 
+/// Reads and checks a workflow whose data may not have arrived yet; files that are missing are noted.
+pub fn load_leniently(arguments: &FlowArguments, missing: &RefCell<BTreeSet<String>>) -> Result<Loaded, Failure> {
+    load_with(arguments, |directory| Box::new(Lenient { directory, missing }))
+}
+
+/// A directory in which every file that is asked for might be.
+struct Lenient<'a> {
+    directory: Directory,
+    missing: &'a RefCell<BTreeSet<String>>,
+}
+
+/// Names of missing files that are kept: a message shows one and counts the others.
+const MISSING_KEPT: usize = 1_000_000;
+
+impl Surroundings for Lenient<'_> {
+    fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
+        self.directory.glob(pattern)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        if !self.directory.exists(path) && self.missing.borrow().len() < MISSING_KEPT {
+            self.missing.borrow_mut().insert(path.to_owned());
+        }
+        true
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.directory.read(path)
+    }
+
+    fn reserved(&self, path: &str) -> Option<&'static str> {
+        self.directory.reserved(path)
+    }
+}
+
 /// Reads and checks a workflow in surroundings made of its directory.
-pub fn load_with<'a>(
+fn load_with<'a>(
     arguments: &FlowArguments,
     surround: impl FnOnce(Directory) -> Box<dyn Surroundings + 'a>,
 ) -> Result<Loaded, Failure> {

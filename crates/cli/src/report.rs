@@ -11,12 +11,10 @@ mod timeline;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use throng_core::account::{Account, Setup};
-use throng_core::time::Time;
-use throng_runtime::recording::Recording;
+use throng_runtime::recording::{Recording, time_now};
 use throng_runtime::state::{RunDirectory, StateDirectory};
 
 use crate::exit::{Code, Failure};
@@ -106,12 +104,10 @@ impl Report {
             Failure::bad_input(error, remedy)
         })?;
         let about = &recording.about;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let elapsed = now.saturating_sub(Duration::from_millis(about.started_unix_ms));
         let setup = Setup {
             slots: about.node.width,
             fail_fast: about.node.fail_fast,
-            until: (state == "running").then(|| Time::START + elapsed),
+            until: (state == "running").then(|| time_now(about, recording.first_time())),
         };
         let account = Account::of(&recording.flow, setup, recording.entries());
         let damage = recording.damage().map(|damage| damage.to_string());

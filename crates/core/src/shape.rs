@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::bound::LowerBound;
 use crate::ids::{KindId, ObjectId, TaskId, TemplateId};
 use crate::workflow::Workflow;
 
@@ -27,10 +28,8 @@ pub struct Shape {
     pub width: u64,
     /// Tasks of which somebody said how long they take.
     pub estimated: u64,
-    /// How long these take together.
-    pub work: Duration,
-    /// How long those take that wait for each other, at least.
-    pub critical_path: Duration,
+    /// How long these take together, and how long those that wait for each other, at least; with a single slot.
+    pub bound: LowerBound,
     /// Tasks by kind.
     pub kinds: Vec<KindShape>,
 }
@@ -119,9 +118,7 @@ impl Shape {
         let mut shape = Shape { tasks: flow.task_count() as u64, ..Shape::default() };
         shape.kinds.resize(flow.kind_count(), KindShape::default());
         let mut level = vec![0u32; flow.task_count()];
-        let mut ready_ns = vec![0u64; flow.task_count()];
         let mut at_level: Vec<u64> = Vec::new();
-        let mut longest_ns = 0u64;
         for task in flow.topological() {
             let own_level = level[task.index()] as usize;
             at_level.resize(at_level.len().max(own_level + 1), 0);
@@ -133,20 +130,16 @@ impl Shape {
             shape.estimated += u64::from(time.is_some());
             let time = time.unwrap_or_default();
             kind.work = kind.work.saturating_add(time);
-            let time_ns = time.as_nanos() as u64;
-            shape.work = shape.work.saturating_add(time);
-            let end_ns = ready_ns[task.index()].saturating_add(time_ns);
-            longest_ns = longest_ns.max(end_ns);
             shape.roots += u64::from(flow.parent_count(task) == 0);
             for child in flow.children(task) {
                 shape.edges += 1;
                 level[child.index()] = level[child.index()].max(own_level as u32 + 1);
-                ready_ns[child.index()] = ready_ns[child.index()].max(end_ns);
             }
         }
         shape.depth = at_level.len() as u64;
         shape.width = at_level.into_iter().max().unwrap_or(0);
-        shape.critical_path = Duration::from_nanos(longest_ns);
+        let length_ns = |task| flow.estimated_time(task).map_or(0, |time| time.as_nanos() as u64);
+        shape.bound = LowerBound::of(flow, 1, length_ns);
         let is_read = read_objects(flow);
         for object in (0..flow.object_count()).map(ObjectId::at) {
             match flow.producer(object) {
@@ -280,8 +273,7 @@ mod tests {
             depth: 3,
             width: 3,
             estimated: 4,
-            work: Duration::from_secs(17),
-            critical_path: Duration::from_secs(7),
+            bound: LowerBound { work_ns: 17_000_000_000, slots: 1, chain_ns: 7_000_000_000 },
             kinds: shape.kinds.clone(),
         };
         assert_eq!(shape, expected);

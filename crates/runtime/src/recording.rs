@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 use throng_core::ids::TaskId;
@@ -53,6 +54,13 @@ pub struct RunStanding {
     pub running: Vec<TaskId>,
 }
 
+/// What the clock of a run that is going on shows now. `first` is the time of its first entry, which is written right after
+/// its start was noted.
+pub fn time_now(about: &About, first: Time) -> Time {
+    let started = UNIX_EPOCH + Duration::from_millis(about.started_unix_ms);
+    first + SystemTime::now().duration_since(started).unwrap_or_default()
+}
+
 /// A recorded run.
 pub struct Recording {
     /// What it was about.
@@ -84,6 +92,16 @@ impl Recording {
     /// Why the trace cannot be read to its end, if it cannot.
     pub fn damage(&self) -> Option<BadTrace> {
         Reader::new(&self.trace).into_iter().flatten().find_map(Result::err)
+    }
+
+    /// The time of the first entry.
+    pub fn first_time(&self) -> Time {
+        self.entries().next().map_or(Time::START, |(time, _)| time)
+    }
+
+    /// When the run's clock began, in milliseconds since 1970.
+    pub fn zero_unix_ms(&self) -> u64 {
+        self.about.started_unix_ms.saturating_sub(self.first_time().0 / 1_000_000)
     }
 
     /// How far the run has come, by what has been written of it.

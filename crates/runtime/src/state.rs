@@ -126,6 +126,17 @@ impl StateDirectory {
         self.path.join("home")
     }
 
+    /// The directory that this is the state of: the one around it, unless it says otherwise.
+    pub fn directory(&self) -> PathBuf {
+        match std::fs::read_to_string(self.home()) {
+            Ok(home) => PathBuf::from(home.trim_end_matches('\n')),
+            Err(_) => {
+                let absolute = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+                absolute.parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
+            }
+        }
+    }
+
     /// Refuses to be the state of another directory than before: tasks of the same name would be mixed up.
     pub fn check_home(&self, directory: &Path) -> Result<(), StateError> {
         let Ok(home) = std::fs::read_to_string(self.home()) else { return Ok(()) };

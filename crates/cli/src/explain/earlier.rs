@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use throng_core::ids::TaskId;
 use throng_core::node::Command;
-use throng_core::time::Time;
 use throng_core::trace::{Entry, Outcome};
 use throng_runtime::recording::Recording;
 
@@ -34,13 +33,6 @@ pub struct DoneBefore {
     pub recording: Recording,
     /// The task there.
     pub task: TaskId,
-}
-
-/// When a recording's clock began, in milliseconds since 1970. The first entry was written right after the start was
-/// noted.
-pub fn zero_unix_ms(recording: &Recording) -> u64 {
-    let first = recording.entries().next().map_or(Time::START, |(time, _)| time);
-    recording.about.started_unix_ms.saturating_sub(first.0 / 1_000_000)
 }
 
 /// Looks through earlier runs, the latest first, until one has done the task. `watched` are tasks whose own
@@ -90,7 +82,7 @@ pub fn look_back(scene: &Scene<'_>, watched: &[TaskId]) -> Earlier {
         let (Some(own), Some((time, is_done))) = (own, last) else { continue };
         let time = LastTime {
             run: number,
-            ended_unix_ms: zero_unix_ms(&then) + time.0 / 1_000_000,
+            ended_unix_ms: then.zero_unix_ms() + time.0 / 1_000_000,
             outcome: match (is_done, outcome) {
                 (true, _) => "done".to_owned(),
                 (false, Some(outcome)) => words::outcome(outcome),

@@ -1,12 +1,11 @@
 //! Why a task was part of a run, as far as the recordings and the files still tell.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use throng_core::ids::{ObjectId, TaskId};
 use throng_core::stale::Reason;
 use throng_core::workflow::{ContainerUse, Workflow};
-use throng_runtime::state::StateDirectory;
 
 use super::earlier::{self, Earlier};
 use super::facts::{Difference, InputChange, OutputChange, Why};
@@ -70,17 +69,6 @@ pub fn why(scene: &Scene<'_>, noted: &Noted<'_>) -> Why {
     why
 }
 
-/// The directory that a workflow's paths start from.
-fn home(state: &StateDirectory) -> PathBuf {
-    match std::fs::read_to_string(state.path().join("home")) {
-        Ok(home) => PathBuf::from(home.trim_end_matches('\n')),
-        Err(_) => std::path::absolute(state.path())
-            .ok()
-            .and_then(|path| path.parent().map(Path::to_owned))
-            .unwrap_or_else(|| PathBuf::from(".")),
-    }
-}
-
 fn modified_unix_ms(path: &Path) -> Option<u64> {
     let modified = std::fs::symlink_metadata(path).and_then(|found| found.modified()).ok()?;
     Some(modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64)
@@ -90,7 +78,7 @@ fn modified_unix_ms(path: &Path) -> Option<u64> {
 fn changed_inputs(scene: &Scene<'_>, earlier: &Earlier) -> Vec<InputChange> {
     let flow = &scene.recording.flow;
     let Some(done) = &earlier.done else { return Vec::new() };
-    let home = home(scene.state);
+    let home = scene.state.directory();
     let inputs = flow.inputs(scene.task).take(FILES_LOOKED_AT);
     let change = |object: ObjectId| {
         let file = flow.object_name(object).to_owned();
@@ -129,7 +117,7 @@ fn remade_inputs(scene: &Scene<'_>, noted: &Noted<'_>) -> Vec<InputChange> {
 
 fn outputs(scene: &Scene<'_>) -> Vec<OutputChange> {
     let flow = &scene.recording.flow;
-    let (home, kept) = (home(scene.state), scene.state.kept(scene.run.number));
+    let (home, kept) = (scene.state.directory(), scene.state.kept(scene.run.number));
     flow.outputs(scene.task)
         .take(FILES_LOOKED_AT)
         .map(|object| {

@@ -1,9 +1,8 @@
 //! How a run stands at a moment, as data: what is shown, and the fields of `--json`.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use serde::Serialize;
 use throng_core::time::Time;
+use throng_runtime::recording::time_now;
 use throng_runtime::state::About;
 
 use super::board::Board;
@@ -203,7 +202,5 @@ fn now(board: &Board, about: &About, state: &str) -> Time {
     if state != "running" {
         return board.last;
     }
-    let started = UNIX_EPOCH + Duration::from_millis(about.started_unix_ms);
-    let passed = SystemTime::now().duration_since(started).unwrap_or_default();
-    (board.first.unwrap_or(Time::START) + passed).max(board.last)
+    time_now(about, board.first.unwrap_or(Time::START)).max(board.last)
 }
