@@ -6,14 +6,17 @@ mod names;
 mod packed;
 mod page;
 mod perfetto;
+mod printed;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use throng_core::account::{Account, Setup};
+use throng_core::ids::TaskId;
 use throng_runtime::recording::{Recording, time_now};
 use throng_runtime::state::{RunDirectory, StateDirectory};
 
@@ -62,6 +65,8 @@ struct Report {
     damage: Option<String>,
     /// The text that the workflow was read from, if it was kept.
     definition: Option<String>,
+    /// What failed tasks printed last.
+    printed: BTreeMap<TaskId, String>,
 }
 
 /// Runs the command.
@@ -94,8 +99,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 }
 
 impl Report {
-    fn of(state: &StateDirectory, run: &RunDirectory) -> Result<Report, Failure> {
-        let state = state_word(state, run, &about(run)?);
+    fn of(directory: &StateDirectory, run: &RunDirectory) -> Result<Report, Failure> {
+        let state = state_word(directory, run, &about(run)?);
         let recording = Recording::read(run).map_err(|error| {
             let remedy = match state.as_str() {
                 "running" => "it has only just begun: try again in a moment",
@@ -113,7 +118,9 @@ impl Report {
         let damage = recording.damage().map(|damage| damage.to_string());
         let definition = std::fs::read(run.definition()).ok();
         let definition = definition.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        Ok(Report { recording, account, state, damage, definition })
+        let listed = &account.failed[..account.failed.len().min(figures::FAILED_LISTED)];
+        let printed = printed::last_lines(directory, run, &recording, listed);
+        Ok(Report { recording, account, state, damage, definition, printed })
     }
 }
 

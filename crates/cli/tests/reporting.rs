@@ -17,7 +17,7 @@ const MIXED: &str = "
 tasks:
   make: { foreach: { i: 1..20 }, run: 'sleep 0.01; echo {i} > out/{i}', out: ['out/{i}'] }
   flaky: { foreach: { i: 1..3 }, run: 'if [ ! -e tried{i} ]; then touch tried{i}; exit 7; fi', retries: 1 }
-  bad: { run: 'exit 3', memory: 5MB }
+  bad: { run: 'echo printed; echo oh dear >&2; exit 3', memory: 5MB, stderr: complaints }
   behind: { foreach: { i: 1..4 }, noop: true, after: bad }
   gather: { run: cat out/* > all, in: [{ all: make }], out: all }
   nap: { foreach: { i: 1..5 }, sleep: 20ms }
@@ -66,6 +66,7 @@ fn figures_agree_with_each_other() {
     let sandbox = mixed();
     let figures = figures(&sandbox, "last");
     check_sums(&figures);
+    assert_eq!(figures["failed"][0]["printed"], "oh dear");
     let status = sandbox.throng(&["status", "--json"]).expect_code(0).json();
     for name in ["done", "failed", "skipped", "up_to_date"] {
         assert_eq!(figures["totals"][name], status["end"][name], "{name}");
@@ -168,6 +169,7 @@ fn the_page_in_a_browser() {
         browser.text("#headline")
     );
     assert!(browser.text("#where-bar").contains("computing"), "{}", browser.text("#where-bar"));
+    assert!(browser.text("#failed-table").contains("oh dear"), "what a failed task printed is on the page");
     for canvas in ["strips", "utilisation"] {
         assert!(drawn(&browser, canvas) > 2000, "{canvas} is not drawn");
     }

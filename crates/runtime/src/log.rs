@@ -65,6 +65,11 @@ fn tail(file: &File, start: u64, length: u64, lines: usize) -> io::Result<String
     Ok(last.join("\n"))
 }
 
+/// The last lines of a piece of a log, or of any other file.
+pub fn last_lines(path: &Path, (start, length): (u64, u64), lines: usize) -> io::Result<String> {
+    tail(&File::open(path)?, start, length, lines)
+}
+
 /// Copies a piece of a log to a writer.
 pub fn copy(path: &Path, start: u64, length: u64, out: &mut dyn io::Write) -> io::Result<()> {
     copy_from(&File::open(path)?, start, length, out)

@@ -17,8 +17,6 @@ use crate::words;
 
 /// Lines shown of what a failed attempt printed: the last ones say what went wrong.
 const TAIL_LINES: usize = 5;
-/// Long enough for these.
-const TAIL_BYTES: u64 = 8 * 1024;
 /// Names of parents that are still open.
 const OPEN_NAMED: usize = 5;
 
@@ -347,12 +345,7 @@ impl Story {
 
 /// The last lines that an attempt printed.
 fn tail(run: &RunDirectory, attempt: &trace::Attempt) -> Vec<String> {
-    let (start, length) = attempt.log;
-    let shown = length.min(TAIL_BYTES);
-    let mut bytes = Vec::new();
     // What cannot be read any more is not worth an error: the account stands without it.
-    let _ = log::copy(&run.log(), start + length - shown, shown, &mut bytes);
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(TAIL_LINES)..].iter().map(|line| (*line).to_owned()).collect()
+    let lines = log::last_lines(&run.log(), attempt.log, TAIL_LINES).unwrap_or_default();
+    lines.lines().map(str::to_owned).collect()
 }

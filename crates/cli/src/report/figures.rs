@@ -16,7 +16,7 @@ use crate::words;
 /// Steps of the path that are listed: the longest.
 const STEPS_LISTED: usize = 50;
 /// Failed tasks that are listed: the first.
-const FAILED_LISTED: usize = 50;
+pub const FAILED_LISTED: usize = 50;
 
 /// All figures of a report.
 pub fn figures(report: &Report) -> Value {
@@ -41,7 +41,7 @@ pub fn figures(report: &Report) -> Value {
         "kinds": account.kinds.iter().map(kind_figures).collect::<Vec<_>>(),
         "path": path(flow, account),
         "slowest": account.slowest.iter().map(|number| stint(flow, account, *number)).collect::<Vec<_>>(),
-        "failed": account.failed.iter().take(FAILED_LISTED).filter_map(|task| failed(flow, account, *task)).collect::<Vec<_>>(),
+        "failed": account.failed.iter().take(FAILED_LISTED).filter_map(|task| failed(report, *task)).collect::<Vec<_>>(),
     })
 }
 
@@ -266,8 +266,12 @@ fn stint(flow: &Workflow, account: &Account, number: u32) -> Value {
     })
 }
 
-fn failed(flow: &Workflow, account: &Account, task: TaskId) -> Option<Value> {
-    account.tasks[task.index()].last_stint.map(|number| stint(flow, account, number))
+fn failed(report: &Report, task: TaskId) -> Option<Value> {
+    let Report { recording, account, printed, .. } = report;
+    let number = account.tasks[task.index()].last_stint?;
+    let mut figures = stint(&recording.flow, account, number);
+    figures["printed"] = json!(printed.get(&task));
+    Some(figures)
 }
 
 /// How an attempt ended.

@@ -1,7 +1,7 @@
 //! What an attempt reads and writes by its standard streams, and where it runs.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -9,6 +9,7 @@ use std::path::Path;
 use throng_core::ids::TaskId;
 
 use super::Trouble;
+use crate::log;
 use crate::node_loop::Shared;
 
 /// Files in the place of a slot's own, where the workflow says so.
@@ -76,13 +77,7 @@ fn open_for_reading(path: &Path) -> io::Result<File> {
 
 /// The last lines of a file, for somebody who wants to know at once what went wrong.
 pub(super) fn last_lines(shared: &Shared, name: &str, count: usize) -> io::Result<String> {
-    const LOOKED_AT: u64 = 4096;
-    let mut file = File::open(shared.workplace.path(name))?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LOOKED_AT)))?;
-    let mut bytes = Vec::new();
-    file.take(LOOKED_AT).read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().collect();
-    Ok(lines[lines.len().saturating_sub(count)..].join("\n"))
+    let path = shared.workplace.path(name);
+    let length = path.metadata()?.len();
+    log::last_lines(&path, (0, length), count)
 }

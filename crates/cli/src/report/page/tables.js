@@ -146,12 +146,12 @@ function failedSection() {
   ], outcomes);
   if (figures.failed.length === 0) return;
   const some = totals.failed > figures.failed.length ? `The first ${figures.failed.length} of ${count(totals.failed)}. ` : '';
-  byId('failed-words').textContent = `Failed for good. ${some}What a task printed: throng logs ${figures.run} TASK`;
+  byId('failed-words').textContent = `Failed for good. ${some}All that a task printed: throng logs ${figures.run} TASK`;
   table('failed-table', 'Failed tasks', [
     taskColumn, kindColumn,
     { title: 'outcome', text: true, show: row => row.outcome, value: row => row.outcome },
     timeColumn('ran for', 'ran_s'), timeColumn('ended at', 'ended_s'),
-    { title: 'slot', show: row => row.slot, value: row => row.slot },
+    { title: 'printed last', text: true, show: row => make('pre', { className: 'printed' }, row.printed || '–'), value: row => row.printed || '' },
   ], figures.failed.map(withNumber));
 }
 
