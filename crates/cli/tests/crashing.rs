@@ -68,7 +68,7 @@ fn outputs(sandbox: &Sandbox) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Watches how late this machine wakes a thread that sleeps: nobody can write every few milliseconds while it is not
-/// let run. What the engine promises, it promises beyond that.
+/// let run. It excuses nothing, but whoever sees this test fail knows where to look first.
 struct Stalls {
     worst_us: Arc<AtomicU64>,
 }
@@ -144,7 +144,7 @@ fn a_hundred_kills_lose_nothing() {
         let tolerance = Duration::from_millis(10);
         let before = killed.saturating_sub(*ended);
         assert!(
-            before <= FORGOTTEN + tolerance + *stall,
+            before <= FORGOTTEN + tolerance,
             "{task} ended {before:?} before its engine was killed and ran again; the machine stalled for {stall:?}"
         );
     }
