@@ -1,7 +1,6 @@
 //! `throng logs`: what a task printed.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::Args;
 use throng_core::ids::TaskId;
@@ -11,7 +10,7 @@ use throng_runtime::state::{RunDirectory, StateDirectory};
 use throng_runtime::{log, process};
 
 use crate::exit::{Code, Failure};
-use crate::runs::{find_run, run_and_task};
+use crate::runs::TaskArguments;
 use crate::status::recording;
 use crate::words;
 
@@ -21,25 +20,16 @@ use crate::words;
     after_help = "Example:\n  throng logs shrink:7        in the last run\n  throng logs 3 shrink:7      in run 3\n  throng logs 3 shrink        of all tasks of that name"
 )]
 pub struct Arguments {
-    /// The run, by its number or `last`; without it, the last is meant
-    run: String,
-    /// A task, by its name or by a file that it makes; a name that many share shows them all
-    task: Option<String>,
+    #[command(flatten)]
+    of: TaskArguments,
     /// Only this attempt
     #[arg(long)]
     attempt: Option<u16>,
-    /// Where the state is
-    #[arg(long, default_value = ".throng", value_name = "DIR")]
-    state: PathBuf,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
-    let state = StateDirectory::new(&arguments.state);
-    let (run, task) = run_and_task(&arguments.run, arguments.task.as_deref());
-    let task =
-        task.ok_or_else(|| Failure::bad_input("no task is named", "name one, as in `throng logs last shrink:7`"))?;
-    let run = find_run(&state, run)?;
+    let (state, run, task) = arguments.of.find()?;
     let recording = recording(&run)?;
     let tasks = recording.flow.find(task).map_err(|error| Failure::bad_input(error, "check the name"))?;
     let mut is_wanted = vec![false; recording.flow.task_count()];

@@ -67,6 +67,30 @@ pub fn run_and_task<'a>(first: &'a str, second: Option<&'a str>) -> (&'a str, Op
     }
 }
 
+/// A task of a run, as commands about one task take it.
+#[derive(Args)]
+pub struct TaskArguments {
+    /// The run, by its number or `last`; without it, the last is meant
+    run: String,
+    /// A task, by its name or by a file that it makes
+    task: Option<String>,
+    /// Where the state is
+    #[arg(long, default_value = ".throng", value_name = "DIR")]
+    state: PathBuf,
+}
+
+impl TaskArguments {
+    /// The state directory, the run and the name of the task that are meant.
+    pub fn find(&self) -> Result<(StateDirectory, RunDirectory, &str), Failure> {
+        let state = StateDirectory::new(&self.state);
+        let (run, task) = run_and_task(&self.run, self.task.as_deref());
+        let remedy = "name one behind the run, such as `last shrink:7`";
+        let task = task.ok_or_else(|| Failure::bad_input("no task is named", remedy))?;
+        let run = find_run(&state, run)?;
+        Ok((state, run, task))
+    }
+}
+
 /// What a run was about.
 pub fn about(run: &RunDirectory) -> Result<About, Failure> {
     run.read_about().map_err(|error| Failure::bad_input(error, "choose another run: see `throng runs`"))

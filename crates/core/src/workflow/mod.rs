@@ -496,6 +496,11 @@ impl Template {
         let own = &columns[self.columns as usize..(self.columns + self.column_count) as usize];
         own.iter().zip(0..).filter(|(column, _)| column.in_name == 1).map(|(_, number)| number)
     }
+
+    /// The columns that are part of its tasks' names.
+    fn naming_columns(&self, columns: &[Column]) -> Vec<Column> {
+        self.name_columns(columns).map(|number| columns[(self.columns + number) as usize]).collect()
+    }
 }
 
 /// Deleted when its last reader is done.

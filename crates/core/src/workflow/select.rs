@@ -85,12 +85,7 @@ impl Workflow {
             let Some(values) = row else {
                 return Ok((template.first_task..template.first_task + template.rows).map(TaskId).collect());
             };
-            let columns: Vec<Column> = self.columns[template.columns as usize..][..template.column_count as usize]
-                .iter()
-                .filter(|column| column.in_name == 1)
-                .copied()
-                .collect();
-            let columns = &columns[..];
+            let columns = &template.naming_columns(&self.columns)[..];
             let positions = |column: &Column, wanted: &str| {
                 let list = &self.values[column.list as usize..][..column.length as usize];
                 let found = list.iter().zip(0..).filter(|(value, _)| self.strings.get(**value) == wanted);

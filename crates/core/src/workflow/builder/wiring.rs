@@ -417,12 +417,7 @@ impl Builder<'_> {
         let template = &self.flow.templates[*template as usize];
         let first = template.first_task;
         let Some(values) = row_values else { return Named::Tasks(first, first + template.rows) };
-        let columns: Vec<Column> = self.flow.columns[template.columns as usize..][..template.column_count as usize]
-            .iter()
-            .filter(|column| column.in_name == 1)
-            .copied()
-            .collect();
-        let columns = &columns[..];
+        let columns = &template.naming_columns(&self.flow.columns)[..];
         let positions = |column: &Column, wanted: &str| {
             let Some(wanted) = self.strings.find(wanted) else { return Vec::new() };
             let Some(index) = self.value_index.get(&column.list) else { return Vec::new() };
