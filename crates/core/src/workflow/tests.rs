@@ -583,3 +583,10 @@ fn every_key_of_the_list_is_read_and_its_example_is_right() {
         }
     }
 }
+
+#[test]
+fn aliases_do_not_go_deeper_than_text_may() {
+    let nested = |inside: &str| format!("{}{inside}{}", "[".repeat(40), "]".repeat(40));
+    let text = format!("params:\n  a: &a {}\n  b: {}\ntasks: {{ t: {{ noop: true }} }}", nested("x"), nested("*a"));
+    assert!(parse(&text).unwrap_err().shown[0].message.starts_with("nested more than"));
+}

@@ -142,7 +142,7 @@ impl<'text> Reader<'text> {
                 }
                 (Value::Map { entries, mark }, anchor)
             }
-            Event::Alias(anchor) => return self.alias(anchor, mark),
+            Event::Alias(anchor) => return self.alias(anchor, mark, depth),
             _ => return Err(Problem::new(mark, "a value is missing here", "write one after the key")),
         };
         if anchor > 0 {
@@ -151,10 +151,14 @@ impl<'text> Reader<'text> {
         Ok(value)
     }
 
-    fn alias(&mut self, anchor: usize, mark: Mark) -> Result<Value, Problem> {
+    fn alias(&mut self, anchor: usize, mark: Mark, depth: usize) -> Result<Value, Problem> {
         let Some(value) = self.anchors.get(&anchor) else {
             return Err(Problem::new(mark, "an alias refers to itself", "write the value out"));
         };
+        // Aliases inside of what aliases refer to would otherwise go deeper than any text.
+        if depth + height(value) > DEPTH_LIMIT {
+            return Err(too_deep(mark));
+        }
         self.aliased_nodes += nodes(value);
         if self.aliased_nodes > ALIASED_NODES_LIMIT {
             return Err(Problem::new(
@@ -164,6 +168,15 @@ impl<'text> Reader<'text> {
             ));
         }
         Ok(value.clone())
+    }
+}
+
+/// How deep a value is nested.
+fn height(value: &Value) -> usize {
+    match value {
+        Value::Scalar { .. } => 0,
+        Value::List { items, .. } => 1 + items.iter().map(height).max().unwrap_or(0),
+        Value::Map { entries, .. } => 1 + entries.iter().map(|(_, value)| height(value)).max().unwrap_or(0),
     }
 }
 
