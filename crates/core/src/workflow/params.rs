@@ -93,18 +93,44 @@ impl Params {
     }
 
     /// Writes parameters into every text of a value; `{name}` alone may stand for a whole list.
+    ///
+    /// What a parameter stands for may name others that are texts, but not lists or maps again: they could stand for
+    /// themselves.
     pub(crate) fn expand_value(&self, value: Value) -> Result<Value, Problem> {
-        Ok(match self.splice(value)? {
+        match value {
+            Value::Scalar { .. } => self.expand_texts(self.splice(value)?),
+            Value::List { items, mark } => {
+                let mut expanded = Vec::with_capacity(items.len());
+                for item in items {
+                    let is_text = matches!(item, Value::Scalar { .. });
+                    match self.expand_value(item)? {
+                        // A list inside a list is meant as several of its entries.
+                        Value::List { items, .. } if is_text => expanded.extend(items),
+                        other => expanded.push(other),
+                    }
+                }
+                Ok(Value::List { items: expanded, mark })
+            }
+            Value::Map { entries, mark } => {
+                let expand = |(key, value)| Ok((key, self.expand_value(value)?));
+                Ok(Value::Map { entries: entries.into_iter().map(expand).collect::<Result<_, Problem>>()?, mark })
+            }
+        }
+    }
+
+    /// Writes parameters that are texts into every text of a value.
+    fn expand_texts(&self, value: Value) -> Result<Value, Problem> {
+        Ok(match value {
             Value::Scalar { text, quoted, mark } => {
                 let Text { text, mark } = self.expand(Text { text, mark })?;
                 Value::Scalar { text, quoted, mark }
             }
             Value::List { items, mark } => {
-                let items = items.into_iter().map(|item| self.expand_value(item)).collect::<Result<_, _>>()?;
+                let items = items.into_iter().map(|item| self.expand_texts(item)).collect::<Result<_, _>>()?;
                 Value::List { items, mark }
             }
             Value::Map { entries, mark } => {
-                let expand = |(key, value)| Ok((key, self.expand_value(value)?));
+                let expand = |(key, value)| Ok((key, self.expand_texts(value)?));
                 Value::Map { entries: entries.into_iter().map(expand).collect::<Result<_, Problem>>()?, mark }
             }
         })
