@@ -53,3 +53,7 @@ id! {
     /// One of the places in which a node runs a task at a time.
     SlotId
 }
+id! {
+    /// One machine of a cluster.
+    NodeId
+}

@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use thiserror::Error;
+
+use crate::workflow::quantity;
 
 /// A policy chosen by name, with its parameters as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,18 @@ pub enum BadPolicy {
         parameter: String,
         /// What there is.
         known: String,
+    },
+    /// A parameter has a value that it cannot have.
+    #[error("`{value}` is not a value for the parameter `{parameter}` of the policy `{policy}`: it takes {expected}")]
+    Value {
+        /// The policy.
+        policy: String,
+        /// The parameter.
+        parameter: String,
+        /// What was given.
+        value: String,
+        /// What it takes.
+        expected: &'static str,
     },
     /// A parameter is not written as `key=value`.
     #[error("`{0}` is not of the form key=value")]
@@ -72,14 +87,56 @@ impl fmt::Display for Policy {
 impl Policy {
     /// Refuses parameters, for a policy that takes none.
     pub(crate) fn takes_none(&self) -> Result<(), BadPolicy> {
-        match self.parameters.first() {
+        self.takes(&[])
+    }
+
+    /// Refuses parameters that are not among these.
+    pub(crate) fn takes(&self, known: &[&str]) -> Result<(), BadPolicy> {
+        match self.parameters.iter().find(|(parameter, _)| !known.contains(&parameter.as_str())) {
             None => Ok(()),
             Some((parameter, _)) => Err(BadPolicy::Parameter {
                 policy: self.name.clone(),
                 parameter: parameter.clone(),
-                known: String::new(),
+                known: known.join(", "),
             }),
         }
+    }
+
+    /// The value of a parameter, the last one if it is given several times, or a default.
+    pub(crate) fn value<T>(
+        &self,
+        parameter: &str,
+        default: T,
+        expected: &'static str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, BadPolicy> {
+        let Some((_, value)) = self.parameters.iter().rev().find(|(key, _)| key == parameter) else {
+            return Ok(default);
+        };
+        read(value).ok_or_else(|| BadPolicy::Value {
+            policy: self.name.clone(),
+            parameter: parameter.to_owned(),
+            value: value.clone(),
+            expected,
+        })
+    }
+
+    /// A parameter that is a number from zero, perhaps `inf`.
+    pub(crate) fn number(&self, parameter: &str, default: f64) -> Result<f64, BadPolicy> {
+        let read = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0);
+        self.value(parameter, default, "a number that is not negative, or inf", read)
+    }
+
+    /// A parameter that is a whole number from one.
+    pub(crate) fn count(&self, parameter: &str, default: u32) -> Result<u32, BadPolicy> {
+        let read = |text: &str| text.parse().ok().filter(|number: &u32| *number > 0);
+        self.value(parameter, default, "a whole number from 1", read)
+    }
+
+    /// A parameter that is a length of time, not zero.
+    pub(crate) fn time(&self, parameter: &str, default: Duration) -> Result<Duration, BadPolicy> {
+        let read = |text: &str| quantity::duration(text).ok().filter(|time| !time.is_zero());
+        self.value(parameter, default, "a length of time such as 10s or 1ms", read)
     }
 
     pub(crate) fn unknown(&self, decision: &'static str, known: &[&str]) -> BadPolicy {
