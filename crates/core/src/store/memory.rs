@@ -1,0 +1,333 @@
+//! The store in memory: the simulator's, and the model for those that others keep.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::members::Members;
+use super::objects::{Objects, SHARED_BY_ALL};
+use super::record::{Closed, Phase, Record, Reopened};
+use super::{Answer, BUCKETS, Holding, Inputs, Owner, Verb, Verdict, bucket};
+use crate::ids::{NodeId, ObjectId, TaskId};
+use crate::kin::Kin;
+use crate::time::Time;
+use crate::workflow::Workflow;
+
+/// All that the nodes of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    flow: Arc<Workflow>,
+    kin: Arc<Kin>,
+    records: Vec<Record>,
+    /// Bits of the parents of tasks that have more than 64.
+    wide: Vec<u64>,
+    /// What is known of inputs; empty if the workflow has no files.
+    inputs: Vec<Inputs>,
+    /// Which generation of a parent a task waits for, where it is not the first.
+    needs: BTreeMap<(TaskId, u32), u16>,
+    objects: Objects,
+    members: Members,
+    open: u64,
+}
+
+impl Memory {
+    /// Submits a workflow: `owner` says whose the tasks are that may start at once.
+    pub fn submit(flow: Arc<Workflow>, kin: Arc<Kin>, owner: impl Fn(TaskId) -> Owner) -> Memory {
+        let mut wide = Vec::new();
+        let records = flow
+            .tasks()
+            .map(|task| {
+                let open = flow.parent_count(task);
+                let mut record = Record::new(open, if open == 0 { owner(task) } else { Owner::NOBODY });
+                if open > 64 {
+                    record.closed = wide.len() as u64;
+                    wide.resize(wide.len() + open.div_ceil(64) as usize, 0);
+                }
+                record
+            })
+            .collect();
+        let inputs = if kin.read_count() == 0 { Vec::new() } else { vec![Inputs::default(); flow.task_count()] };
+        let objects = Objects::new(&kin, flow.object_count());
+        let open = flow.task_count() as u64;
+        Memory { flow, kin, records, wide, inputs, needs: BTreeMap::new(), objects, members: Members::default(), open }
+    }
+
+    /// Says where an object from outside lies before anything runs: with a node, or where all can read it.
+    pub fn bring(&mut self, object: ObjectId, bytes: u64, with: Option<Owner>) {
+        self.objects.made(object, bytes, with.unwrap_or(Owner { node: SHARED_BY_ALL, boot: 0 }));
+        if let Some(Owner { node, .. }) = with {
+            let news = Inputs { total_bytes: bytes, largest_bytes: bytes, largest: Some(object), at: Some(node) };
+            for reader in self.kin.readers(object) {
+                self.inputs[reader.index()].add(news, false);
+            }
+        }
+    }
+
+    /// The record of a task.
+    pub fn record(&self, task: TaskId) -> &Record {
+        &self.records[task.index()]
+    }
+
+    /// What is known of a task's inputs.
+    pub fn inputs(&self, task: TaskId) -> Inputs {
+        self.inputs.get(task.index()).copied().unwrap_or_default()
+    }
+
+    /// The size of an object, zero if nobody has made it.
+    pub fn bytes(&self, object: ObjectId) -> u64 {
+        self.objects.bytes(object)
+    }
+
+    /// The nodes that have an object, as far as the store knows.
+    pub fn places(&self, object: ObjectId) -> impl Iterator<Item = NodeId> + '_ {
+        self.objects.places(object).map(|owner| owner.node)
+    }
+
+    /// Whether somebody will read an object.
+    pub fn is_needed(&self, object: ObjectId) -> bool {
+        self.objects.is_needed(object)
+    }
+
+    /// How many tasks have no verdict.
+    pub fn open_tasks(&self) -> u64 {
+        self.open
+    }
+
+    /// Puts all that is in some buckets back to what it was: what a failover does.
+    pub fn restore(&mut self, earlier: &Memory, is_lost: impl Fn(u32) -> bool) {
+        for index in (0..self.records.len()).filter(|index| is_lost(*index as u32 % BUCKETS)) {
+            let task = TaskId::at(index);
+            let (before, after) = (self.records[index].phase, earlier.records[index].phase);
+            self.records[index] = earlier.records[index];
+            self.count(before, after);
+            if !self.inputs.is_empty() {
+                self.inputs[index] = earlier.inputs[index];
+            }
+            let parents = self.flow.parent_count(task) as usize;
+            if parents > 64 {
+                let start = self.records[index].closed as usize;
+                let range = start..start + parents.div_ceil(64);
+                self.wide[range.clone()].copy_from_slice(&earlier.wide[range]);
+            }
+            self.needs.retain(|(of, _), _| *of != task);
+            let needs = earlier.needs.range((task, 0)..=(task, u32::MAX));
+            self.needs.extend(needs.map(|(key, needs)| (*key, *needs)));
+            for object in self.flow.outputs(task) {
+                self.objects.restore(&earlier.objects, &self.kin, object);
+            }
+        }
+        self.members.losses += 1;
+    }
+
+    /// Carries out one verb.
+    pub fn apply(&mut self, now: Time, verb: &Verb) -> Answer {
+        let told = |is_so| if is_so { Answer::Done } else { Answer::Refused };
+        match verb {
+            Verb::Start { task, owner, generation, attempt } => {
+                told(self.records[task.index()].start(*owner, *generation, *attempt))
+            }
+            Verb::Settle { task, owner, generation, verdict, outputs } => {
+                let is_settled = self.change(*task, |record| record.settle(*owner, *generation, *verdict));
+                if is_settled && *verdict == Verdict::Done {
+                    for (object, bytes) in outputs {
+                        self.objects.made(*object, *bytes, *owner);
+                    }
+                }
+                told(is_settled)
+            }
+            Verb::Close { child, position, generation, verdict, closer, news } => {
+                self.close(*child, *position, *generation, *verdict, *closer, *news)
+            }
+            Verb::Release { object, reader } => {
+                if self.objects.release(&self.kin, *object, *reader) && self.flow.producer(*object).is_some() {
+                    Answer::Unneeded(self.places(*object).collect())
+                } else {
+                    Answer::Done
+                }
+            }
+            Verb::Retain { object, reader } => {
+                self.objects.retain(&self.kin, *object, *reader);
+                Answer::Done
+            }
+            Verb::Deliver { task, owner, generation } => told(self.records[task.index()].deliver(*owner, *generation)),
+            Verb::HandOver { task, from, to, tenure } => {
+                told(self.records[task.index()].hand_over(*from, *to, *tenure))
+            }
+            Verb::Verify { task, owner, tenure } => told(self.record(*task).is_held(*owner, *tenure)),
+            Verb::Await { task, owner, generation, position, needs } => {
+                let (record, bits) = parts(&mut self.records, &mut self.wide, &self.flow, *task);
+                let waits = record.wait_again(bits, *owner, *generation, *position);
+                if waits {
+                    self.needs.insert((*task, *position), *needs);
+                }
+                told(waits)
+            }
+            Verb::Reopen { task, generation, by } => {
+                let reopened = self.change(*task, |record| record.reopen(*generation, *by));
+                if reopened == Reopened::Yours {
+                    for object in self.flow.inputs(*task) {
+                        self.objects.retain(&self.kin, object, *task);
+                    }
+                }
+                let Record { attempt, tenure, .. } = *self.record(*task);
+                Answer::Reopened { reopened, attempt, tenure, inputs: self.inputs(*task) }
+            }
+            Verb::Cancel { task, by } => {
+                if !self.change(*task, |record| record.cancel(*by)) {
+                    return Answer::Refused;
+                }
+                let Record { generation, attempt, tenure, .. } = *self.record(*task);
+                Answer::Closed { closed: Closed::Skipped, generation, attempt, tenure, inputs: Inputs::default() }
+            }
+            Verb::Locate { object, by } => Answer::Located {
+                bytes: self.objects.bytes(*object),
+                generation: self.flow.producer(*object).map_or(0, |producer| self.record(producer).generation),
+                places: self.objects.told(*object, *by),
+            },
+            Verb::Copied { object, owner } => {
+                self.objects.copied(*object, *owner);
+                Answer::Done
+            }
+            Verb::Drop { object, owner } => told(self.objects.drop_copy(*object, *owner, self.is_result(*object))),
+            Verb::Missing { object, owner } => {
+                self.objects.lose(*object, |place| place.node == owner.node && place.boot <= owner.boot);
+                Answer::Done
+            }
+            Verb::Owned { bucket, owner } => {
+                let tasks = self.holdings(*bucket, |record| {
+                    record.owner == *owner && !matches!(record.phase, Phase::Waiting | Phase::Delivered)
+                });
+                Answer::Holdings { tasks, lost: Box::default() }
+            }
+            Verb::Claim { bucket, dead, by } => self.claim(*bucket, dead, *by),
+            Verb::Settled { bucket } => {
+                Answer::Settled(self.holdings(*bucket, |record| record.phase >= Phase::Settled))
+            }
+            Verb::Join { owner } => told(self.members.join(now, *owner)),
+            Verb::Renew { owner, seen } => {
+                self.members.renew(now, *owner, *seen).map_or(Answer::Refused, Answer::Members)
+            }
+            Verb::Bury { dead, by } => told(self.members.bury(*dead, *by)),
+            Verb::Leave { owner } => told(self.members.leave(*owner)),
+        }
+    }
+
+    /// Whether an object is what somebody wants of the whole run: nobody in it reads it.
+    fn is_result(&self, object: ObjectId) -> bool {
+        self.flow.producer(object).is_some() && self.kin.reads(object).is_empty()
+    }
+
+    fn change<T>(&mut self, task: TaskId, change: impl FnOnce(&mut Record) -> T) -> T {
+        let record = &mut self.records[task.index()];
+        let before = record.phase;
+        let told = change(record);
+        let after = record.phase;
+        self.count(before, after);
+        told
+    }
+
+    fn count(&mut self, before: Phase, after: Phase) {
+        match (before >= Phase::Settled, after >= Phase::Settled) {
+            (false, true) => self.open -= 1,
+            (true, false) => self.open += 1,
+            _ => {}
+        }
+    }
+
+    fn close(
+        &mut self,
+        child: TaskId,
+        position: u32,
+        generation: u16,
+        verdict: Verdict,
+        closer: Owner,
+        news: Inputs,
+    ) -> Answer {
+        let needs = if self.needs.is_empty() { None } else { self.needs.get(&(child, position)).copied() };
+        let (record, bits) = parts(&mut self.records, &mut self.wide, &self.flow, child);
+        let (before, open) = (record.phase, record.open);
+        let closed = record.close(bits, position, generation, needs.unwrap_or(0), verdict, closer);
+        let record = *record;
+        self.count(before, record.phase);
+        if record.open < open
+            && let Some(inputs) = self.inputs.get_mut(child.index())
+        {
+            inputs.add(news, needs.is_some());
+        }
+        let tells = matches!(closed, Closed::Ready | Closed::Skipped);
+        let inputs = if tells { self.inputs(child) } else { Inputs::default() };
+        let Record { generation, attempt, tenure, .. } = record;
+        Answer::Closed { closed, generation, attempt, tenure, inputs }
+    }
+
+    fn claim(&mut self, of: u32, dead: &[Owner], by: Owner) -> Answer {
+        let is_dead = |owner: Owner| dead.iter().any(|it| it.node == owner.node && it.boot >= owner.boot);
+        let mut lost = Vec::new();
+        for index in (of as usize..self.records.len()).step_by(BUCKETS as usize) {
+            let task = TaskId::at(index);
+            let (record, bits) = parts(&mut self.records, &mut self.wide, &self.flow, task);
+            let before = record.phase;
+            if is_dead(record.owner) {
+                record.claim(bits, by);
+            }
+            let after = record.phase;
+            self.count(before, after);
+            let record = self.records[index];
+            for object in self.flow.outputs(task) {
+                self.objects.lose(object, is_dead);
+                let is_gone = self.objects.places(object).next().is_none();
+                let was_made = record.phase >= Phase::Settled && record.verdict == Verdict::Done;
+                if is_gone && was_made && self.is_result(object) && lost.last() != Some(&(task, record.generation)) {
+                    lost.push((task, record.generation));
+                }
+            }
+        }
+        // What comes from outside has no producer to go with: its own number says in which bucket it is.
+        let made = self.flow.made_count();
+        let first = made + (of as usize + BUCKETS as usize - made % BUCKETS as usize) % BUCKETS as usize;
+        for object in (first..self.flow.object_count()).step_by(BUCKETS as usize) {
+            self.objects.lose(ObjectId::at(object), is_dead);
+        }
+        let tasks = self
+            .holdings(of, |record| record.owner == by && !matches!(record.phase, Phase::Waiting | Phase::Delivered));
+        Answer::Holdings { tasks, lost: lost.into() }
+    }
+
+    fn holdings(&self, of: u32, counts: impl Fn(&Record) -> bool) -> Box<[Holding]> {
+        let tasks = (of as usize..self.records.len()).step_by(BUCKETS as usize);
+        let held = tasks.filter(|index| counts(&self.records[*index])).map(|index| {
+            let (task, record) = (TaskId::at(index), &self.records[index]);
+            debug_assert_eq!(bucket(task), of);
+            Holding {
+                task,
+                phase: record.phase,
+                generation: record.generation,
+                attempt: record.attempt,
+                tenure: record.tenure,
+                verdict: record.verdict,
+                inputs: self.inputs(task),
+                outputs: if record.phase >= Phase::Settled {
+                    self.flow.outputs(task).map(|object| (object, self.objects.bytes(object))).collect()
+                } else {
+                    Box::default()
+                },
+            }
+        });
+        held.collect()
+    }
+}
+
+/// A record and the bits of its parents.
+fn parts<'a>(
+    records: &'a mut [Record],
+    wide: &'a mut [u64],
+    flow: &Workflow,
+    task: TaskId,
+) -> (&'a mut Record, &'a mut [u64]) {
+    let record = &mut records[task.index()];
+    let parents = flow.parent_count(task) as usize;
+    if parents > 64 {
+        let start = record.closed as usize;
+        return (record, &mut wide[start..start + parents.div_ceil(64)]);
+    }
+    (record, &mut [])
+}
