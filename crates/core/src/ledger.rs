@@ -93,7 +93,14 @@ impl Ledger {
     /// What a node has to know of a ready task that reads this much.
     pub fn ready_task(&self, flow: &Workflow, task: TaskId, input_bytes: u64) -> ReadyTask {
         let attempt = self.record(task).attempt + 1;
-        ReadyTask { task, class: flow.class(task, attempt), priority: flow.priority(task), attempt, input_bytes }
+        ReadyTask {
+            task,
+            class: flow.class(task, attempt),
+            priority: flow.priority(task),
+            attempt,
+            generation: 0,
+            input_bytes,
+        }
     }
 
     /// How many tasks are in which state.

@@ -4,14 +4,16 @@
 //! ([`place`], [`order`], [`pack`]), what the store keeps for a task ([`record`], [`ledger`]), what counts
 //! as up to date ([`stale`]), the run's [`trace`], and the [`account`] and [`bound`] by which a run is judged
 //! afterwards. It has no clock, socket, file, thread or environment:
-//! time arrives with each event, randomness comes from one seeded generator, and everything else is an
+//! time arrives with each event, randomness comes from one seeded generator ([`rng`]), and everything else is an
 //! argument. That is what lets a simulator and the real runtime drive the very same code.
 
 pub mod account;
 pub mod bound;
 pub mod fingerprint;
 pub mod ids;
+pub mod kin;
 pub mod ledger;
+pub mod member;
 pub mod node;
 pub mod order;
 pub mod pack;
@@ -19,8 +21,10 @@ pub mod place;
 pub mod policy;
 pub mod pools;
 pub mod record;
+pub mod rng;
 pub mod shape;
 pub mod stale;
+pub mod store;
 pub mod temp;
 pub mod time;
 pub mod trace;

@@ -6,13 +6,13 @@
 
 use thiserror::Error;
 
-use crate::ids::{ClassId, SlotId, TaskId};
+use crate::ids::{ClassId, ObjectId, SlotId, TaskId};
 use crate::node::{Command, End, Event, KillReason, ReadyTask};
 use crate::stale::Reason;
 use crate::time::Time;
 
 /// The first bytes of a trace; the last of them is the version of the format.
-pub const MAGIC: [u8; 8] = *b"throngt2";
+pub const MAGIC: [u8; 8] = *b"throngt3";
 
 /// How an attempt ended, in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,20 @@ impl Writer {
         self.bytes.len()
     }
 
+    fn ready(&mut self, ready: &ReadyTask) {
+        self.task(ready.task);
+        self.number(ready.class.0.into());
+        self.signed(ready.priority.into());
+        self.number(ready.attempt.into());
+        self.number(ready.generation.into());
+        self.number(ready.input_bytes);
+    }
+
+    fn about(&mut self, object: ObjectId, tag: u8) -> u8 {
+        self.number(object.0.into());
+        tag
+    }
+
     /// Adds an entry.
     pub fn write(&mut self, now: Time, entry: &Entry) {
         let time = now.0.max(self.last_time);
@@ -142,12 +156,47 @@ impl Writer {
         self.last_time = time;
         let tag = match *entry {
             Entry::Event(Event::Ready(ready)) => {
-                self.task(ready.task);
-                self.number(ready.class.0.into());
-                self.signed(ready.priority.into());
-                self.number(ready.attempt.into());
-                self.number(ready.input_bytes);
+                self.ready(&ready);
                 1
+            }
+            Entry::Event(Event::Offered(ready)) => {
+                self.ready(&ready);
+                20
+            }
+            Entry::Event(Event::Located { object, bytes }) => {
+                self.number(object.0.into());
+                self.number(bytes.map_or(0, |bytes| bytes.saturating_add(1)));
+                21
+            }
+            Entry::Event(Event::Fetched { object }) => self.about(object, 22),
+            Entry::Event(Event::FetchFailed { object }) => self.about(object, 23),
+            Entry::Event(Event::Kept { object, bytes }) => {
+                self.number(object.0.into());
+                self.number(bytes);
+                24
+            }
+            Entry::Event(Event::Dropped { object, is_gone }) => self.about(object, if is_gone { 25 } else { 26 }),
+            Entry::Event(Event::Unneeded { object }) => self.about(object, 27),
+            Entry::Event(Event::Capacity { bytes }) => {
+                self.number(bytes);
+                34
+            }
+            Entry::Command(Command::Locate { object }) => self.about(object, 28),
+            Entry::Command(Command::Fetch { object, bytes }) => {
+                self.number(object.0.into());
+                self.number(bytes);
+                29
+            }
+            Entry::Command(Command::Drop { object }) => self.about(object, 30),
+            Entry::Command(Command::Evict { object }) => self.about(object, 31),
+            Entry::Command(Command::Lost { task, object }) => {
+                self.task(task);
+                self.about(object, 32)
+            }
+            Entry::Command(Command::NeverFits { task, needed_bytes }) => {
+                self.task(task);
+                self.number(needed_bytes);
+                33
             }
             Entry::Event(Event::Finished { slot, end }) => {
                 self.number(slot.0.into());
@@ -343,13 +392,7 @@ impl<'a> Reader<'a> {
         self.last_time = self.last_time.checked_add(self.number()?).ok_or(Stop::Damaged)?;
         let now = Time(self.last_time);
         let entry = match tag {
-            1 => Entry::Event(Event::Ready(ReadyTask {
-                task: self.task()?,
-                class: ClassId(self.small()?),
-                priority: self.signed()?.try_into().map_err(|_| Stop::Damaged)?,
-                attempt: self.tiny()?,
-                input_bytes: self.number()?,
-            })),
+            1 => Entry::Event(Event::Ready(self.ready()?)),
             2 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::Done }),
             3 => {
                 let slot = self.slot()?;
@@ -375,9 +418,37 @@ impl<'a> Reader<'a> {
             15 => Entry::Pending(self.task()?, self.reason()?),
             16 => Entry::UpToDate(self.task()?),
             17 => Entry::Skipped(self.task()?),
+            20 => Entry::Event(Event::Offered(self.ready()?)),
+            21 => {
+                let object = self.object()?;
+                Entry::Event(Event::Located { object, bytes: self.number()?.checked_sub(1) })
+            }
+            22 => Entry::Event(Event::Fetched { object: self.object()? }),
+            23 => Entry::Event(Event::FetchFailed { object: self.object()? }),
+            24 => Entry::Event(Event::Kept { object: self.object()?, bytes: self.number()? }),
+            25 | 26 => Entry::Event(Event::Dropped { object: self.object()?, is_gone: tag == 25 }),
+            27 => Entry::Event(Event::Unneeded { object: self.object()? }),
+            28 => Entry::Command(Command::Locate { object: self.object()? }),
+            29 => Entry::Command(Command::Fetch { object: self.object()?, bytes: self.number()? }),
+            30 => Entry::Command(Command::Drop { object: self.object()? }),
+            31 => Entry::Command(Command::Evict { object: self.object()? }),
+            32 => Entry::Command(Command::Lost { task: self.task()?, object: self.object()? }),
+            34 => Entry::Event(Event::Capacity { bytes: self.number()? }),
+            33 => Entry::Command(Command::NeverFits { task: self.task()?, needed_bytes: self.number()? }),
             _ => return Err(Stop::Damaged),
         };
         Ok((now, entry))
+    }
+
+    fn ready(&mut self) -> Result<ReadyTask, Stop> {
+        Ok(ReadyTask {
+            task: self.task()?,
+            class: ClassId(self.small()?),
+            priority: self.signed()?.try_into().map_err(|_| Stop::Damaged)?,
+            attempt: self.tiny()?,
+            generation: self.tiny()?,
+            input_bytes: self.number()?,
+        })
     }
 
     fn attempt(&mut self, now: Time) -> Result<Attempt, Stop> {
@@ -430,6 +501,10 @@ impl<'a> Reader<'a> {
         let task = i64::from(self.last_task).checked_add(self.signed()?).and_then(|task| u32::try_from(task).ok());
         self.last_task = task.ok_or(Stop::Damaged)?;
         Ok(TaskId(self.last_task))
+    }
+
+    fn object(&mut self) -> Result<ObjectId, Stop> {
+        self.small().map(ObjectId)
     }
 
     fn slot(&mut self) -> Result<SlotId, Stop> {
@@ -499,7 +574,8 @@ mod tests {
     use super::*;
 
     fn samples() -> Vec<(Time, Entry)> {
-        let ready = ReadyTask { task: TaskId(7), class: ClassId(1), priority: -3, attempt: 2, input_bytes: 1 << 40 };
+        let (task, class, object) = (TaskId(7), ClassId(1), ObjectId(8));
+        let ready = ReadyTask { task, class, priority: -3, attempt: 2, generation: 3, input_bytes: 1 << 40 };
         let usage = Usage {
             user_us: 1,
             system_us: 2,
@@ -532,6 +608,22 @@ mod tests {
             Entry::Command(Command::Kill { slot: SlotId(2), hard: false, why: KillReason::Stop }),
             Entry::Pending(TaskId(u32::MAX - 1), Reason::ParentRuns),
             Entry::UpToDate(TaskId(0)),
+            Entry::Event(Event::Offered(ready)),
+            Entry::Event(Event::Located { object, bytes: Some(0) }),
+            Entry::Event(Event::Located { object, bytes: None }),
+            Entry::Event(Event::Fetched { object }),
+            Entry::Event(Event::FetchFailed { object }),
+            Entry::Event(Event::Kept { object, bytes: 5 }),
+            Entry::Event(Event::Dropped { object, is_gone: true }),
+            Entry::Event(Event::Dropped { object, is_gone: false }),
+            Entry::Event(Event::Unneeded { object }),
+            Entry::Event(Event::Capacity { bytes: 3 }),
+            Entry::Command(Command::Locate { object }),
+            Entry::Command(Command::Fetch { object, bytes: 5 }),
+            Entry::Command(Command::Drop { object }),
+            Entry::Command(Command::Evict { object }),
+            Entry::Command(Command::Lost { task, object }),
+            Entry::Command(Command::NeverFits { task, needed_bytes: 9 }),
         ]
         .into_iter()
         .zip((0..).map(|number| Time(number * 1000)))

@@ -129,7 +129,7 @@ impl<'a> Pass<'a> {
                 }
             }
             Entry::Skipped(task) => self.set_fate(task, Fate::Skipped),
-            Entry::Event(Event::Ready(ready)) => self.make_ready(now, ready.task),
+            Entry::Event(Event::Ready(ready) | Event::Offered(ready)) => self.make_ready(now, ready.task),
             Entry::Event(Event::Wake) => {
                 while let Some(&Reverse((_, task))) = self.retries.peek().filter(|Reverse((time, _))| *time <= now) {
                     self.retries.pop();
@@ -158,7 +158,7 @@ impl<'a> Pass<'a> {
                 self.set_fate(task, if retry_at.is_some() { Fate::Pausing } else { Fate::Interrupted });
                 self.retries.extend(retry_at.map(|time| Reverse((time, task))));
             }
-            Entry::Decide | Entry::Command(Command::Kill { .. }) => {}
+            Entry::Decide | Entry::Event(_) | Entry::Command(_) => {}
         }
     }
 

@@ -14,7 +14,7 @@ use crate::pools::Pools;
 use crate::stale::Reason;
 use crate::trace::{Attempt, Outcome, Usage};
 use crate::workflow::{Format, NoFiles, Resources};
-use crate::{order, pack, place};
+use crate::{order, pack};
 
 fn flow(text: &str) -> Workflow {
     Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap()
@@ -30,7 +30,14 @@ fn account(flow: &Workflow, slots: u32, trace: &[(u64, Entry)]) -> Account {
 
 fn ready(task: u32) -> Entry {
     let class = crate::ids::ClassId(0);
-    Entry::Event(Event::Ready(ReadyTask { task: TaskId(task), class, priority: 0, attempt: 1, input_bytes: 0 }))
+    Entry::Event(Event::Ready(ReadyTask {
+        task: TaskId(task),
+        class,
+        priority: 0,
+        attempt: 1,
+        generation: 0,
+        input_bytes: 0,
+    }))
 }
 
 fn start(task: u32, attempt: u16, slot: u32) -> Entry {
@@ -350,7 +357,7 @@ fn record(tasks: &[RandomTask], slots: u32) -> (Arc<Workflow>, Vec<(Time, Entry)
     let resources = Resources { memory_bytes: 0, cpus_milli: u64::from(slots.max(2)) * 1000 };
     let order = || order::by_name(&"fifo".parse().unwrap(), &flow).unwrap();
     let pack = pack::by_name(&"requests".parse().unwrap(), Capacity { width: slots, resources }, &flow).unwrap();
-    let policies = Policies { place: Box::new(place::Here), local: order(), shared: order(), pack };
+    let policies = Policies { local: order(), shared: order(), pack };
     let limits = Limits { slots, grace: Duration::from_secs(1), fail_fast: false };
     let mut node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
     let mut ledger = Ledger::new(&flow, |_| Standing::Pending);
@@ -377,7 +384,7 @@ fn record(tasks: &[RandomTask], slots: u32) -> (Arc<Workflow>, Vec<(Time, Entry)
                         trace.extend(skipped.into_iter().map(|task| (now, Entry::Skipped(task))));
                     }
                     Command::Interrupt { task, attempt, .. } => ledger.interrupt(task, attempt).unwrap(),
-                    Command::Start { .. } | Command::Kill { .. } => unreachable!(),
+                    _ => unreachable!("{command:?}"),
                 }
                 events.extend(opened.into_iter().map(|task| Event::Ready(ledger.ready_task(&flow, task, 0))));
             }

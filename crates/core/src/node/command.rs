@@ -1,6 +1,6 @@
 //! What a node wants done.
 
-use crate::ids::{SlotId, TaskId};
+use crate::ids::{ObjectId, SlotId, TaskId};
 use crate::time::Time;
 
 /// Why a running attempt has to end.
@@ -55,5 +55,41 @@ pub enum Command {
         attempt: u16,
         /// When the node will try it again, unless the run is stopping.
         retry_at: Option<Time>,
+    },
+    /// Find out whether an object exists, and how large it is.
+    Locate {
+        /// Which object.
+        object: ObjectId,
+    },
+    /// Bring an object here: there is room for it.
+    Fetch {
+        /// Which object.
+        object: ObjectId,
+        /// How large it is.
+        bytes: u64,
+    },
+    /// Ask whether a copy may go.
+    Drop {
+        /// Of which object.
+        object: ObjectId,
+    },
+    /// Delete an object that nobody needs any more.
+    Evict {
+        /// Which object.
+        object: ObjectId,
+    },
+    /// A task cannot go on because an object that it reads does not exist any more; it is off the node's hands.
+    Lost {
+        /// Which task.
+        task: TaskId,
+        /// Which object.
+        object: ObjectId,
+    },
+    /// A task needs more room for its files than the node has in all; it is off the node's hands.
+    NeverFits {
+        /// Which task.
+        task: TaskId,
+        /// How much it needs.
+        needed_bytes: u64,
     },
 }

@@ -1,6 +1,6 @@
 //! What a node is told.
 
-use crate::ids::{ClassId, SlotId, TaskId};
+use crate::ids::{ClassId, ObjectId, SlotId, TaskId};
 
 /// A task that may start, with what the policies need to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct ReadyTask {
     pub priority: i32,
     /// The attempt to come, from one.
     pub attempt: u16,
+    /// How often the task had to be done again because what it made was lost.
+    pub generation: u16,
 }
 
 /// How an attempt ended, as far as the node cares; the trace has the details.
@@ -34,14 +36,57 @@ pub enum End {
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A task may start.
+    /// A task may start, and stays here.
     Ready(ReadyTask),
+    /// A task may start, here or wherever somebody asks for it.
+    Offered(ReadyTask),
     /// An attempt has ended and its slot is free.
     Finished {
         /// Where it ran.
         slot: SlotId,
         /// How it ended.
         end: End,
+    },
+    /// An object has been found, or does not exist.
+    Located {
+        /// Which object.
+        object: ObjectId,
+        /// How large it is.
+        bytes: Option<u64>,
+    },
+    /// An object that was fetched is here.
+    Fetched {
+        /// Which object.
+        object: ObjectId,
+    },
+    /// An object was not where it was said to be.
+    FetchFailed {
+        /// Which object.
+        object: ObjectId,
+    },
+    /// An object was made here, or lies here from the beginning.
+    Kept {
+        /// Which object.
+        object: ObjectId,
+        /// How large it is.
+        bytes: u64,
+    },
+    /// There is more or less room for objects from now on.
+    Capacity {
+        /// How much in all.
+        bytes: u64,
+    },
+    /// A copy that was to go is gone, or has to stay because it is the last.
+    Dropped {
+        /// Of which object.
+        object: ObjectId,
+        /// Whether it is gone.
+        is_gone: bool,
+    },
+    /// Nobody will read an object any more.
+    Unneeded {
+        /// Which object.
+        object: ObjectId,
     },
     /// Somebody wants the run to stop: the first time kindly, after that at once.
     Stop,

@@ -14,8 +14,10 @@
 //! [`Node::decide`], which fills free slots. Keeping the two apart lets the children of a finished task be
 //! considered for its slot. Whoever drives, the same events at the same times give the same commands.
 
+mod cache;
 mod command;
 mod event;
+mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,11 +25,12 @@ use std::time::Duration;
 
 pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
+pub use stage::CacheTally;
+use stage::Stage;
 
-use crate::ids::{ClassId, DemandId, SlotId, TaskId};
+use crate::ids::{ClassId, DemandId, ObjectId, SlotId, TaskId};
 use crate::order::Order;
 use crate::pack::Pack;
-use crate::place::{Place, Placement};
 use crate::pools::{Grant, Pools};
 use crate::time::Time;
 use crate::workflow::{Conditions, Workflow};
@@ -51,10 +54,8 @@ pub const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 /// The code of an attempt that took too long, as `timeout` has it.
 const TIMEOUT_CODE: u8 = 124;
 
-/// The four parts of a node that can be exchanged.
+/// The parts of a node that can be exchanged.
 pub struct Policies {
-    /// Where ready tasks go.
-    pub place: Box<dyn Place>,
     /// The queue of tasks that stay.
     pub local: Box<dyn Order>,
     /// The queue of tasks that others may have.
@@ -70,6 +71,8 @@ struct Running {
     grant: Grant,
     killed: Option<KillReason>,
     alarm: Option<Time>,
+    /// Room that is reserved for what it writes.
+    output_bytes: u64,
 }
 
 /// How far a wish to stop has come.
@@ -98,6 +101,10 @@ pub struct Node {
     /// Tasks that wait for their next attempt.
     retries: BTreeMap<(Time, TaskId), ReadyTask>,
     stopping: Stopping,
+    /// Tasks in a queue that are not wanted any more.
+    forgotten: BTreeSet<TaskId>,
+    /// Where objects are, for a node that does not find all of them where it is.
+    stage: Option<Stage>,
 }
 
 impl Node {
@@ -113,7 +120,22 @@ impl Node {
             alarms: BTreeSet::new(),
             retries: BTreeMap::new(),
             stopping: Stopping::No,
+            forgotten: BTreeSet::new(),
+            stage: None,
         }
+    }
+
+    /// The same node with room for so many bytes of its own, into which it brings what its tasks read: for up to
+    /// `window` tasks before they have a slot. What comes from outside may be here already.
+    pub fn with_cache(mut self, capacity_bytes: u64, window: usize, outside_is_here: bool) -> Self {
+        let window = if self.flow.has_inputs() { window } else { 0 };
+        let everywhere_from = if outside_is_here { self.flow.made_count() } else { usize::MAX };
+        let mut stage = Stage::new(capacity_bytes, window, everywhere_from);
+        if self.policies.local.follows_data() {
+            stage.cache.note_changes();
+        }
+        self.stage = Some(stage);
+        self
     }
 
     /// How many attempts are under way.
@@ -123,7 +145,129 @@ impl Node {
 
     /// How many tasks wait for a slot or for their next attempt.
     pub fn waiting(&self) -> usize {
-        self.policies.local.len() + self.policies.shared.len() + self.retries.len()
+        let staged = self.stage.as_ref().map_or(0, Stage::len);
+        self.policies.local.len() + self.policies.shared.len() + self.retries.len() + staged
+    }
+
+    /// How many slots there are.
+    pub fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many slots are free.
+    pub fn free_slots(&self) -> usize {
+        self.free.len()
+    }
+
+    /// How many tasks wait that nobody else may have.
+    pub fn local_len(&self) -> usize {
+        self.policies.local.len()
+    }
+
+    /// How many tasks wait that others may have: those that are shared, and those for whose data there is no room here.
+    pub fn shared_len(&self) -> usize {
+        self.policies.shared.len() + self.stage.as_ref().map_or(0, Stage::parked)
+    }
+
+    /// Whether there are slots for which there is nothing to do.
+    pub fn wants_work(&self) -> bool {
+        let staged = self.stage.as_ref().map_or(0, Stage::len);
+        !self.is_stopping()
+            && staged < self.free.len()
+            && self.policies.local.is_empty()
+            && self.policies.shared.is_empty()
+    }
+
+    /// The task that runs in a slot.
+    pub fn task_in(&self, slot: SlotId) -> Option<TaskId> {
+        self.slots[slot.index()].as_ref().map(|running| running.ready.task)
+    }
+
+    /// What the task in a slot reads.
+    pub fn input_bytes(&self, slot: SlotId) -> u64 {
+        self.slots[slot.index()].as_ref().map_or(0, |running| running.ready.input_bytes)
+    }
+
+    /// Whether an object can be read here now.
+    pub fn has_object(&self, object: ObjectId) -> bool {
+        self.stage.as_ref().is_some_and(|stage| stage.cache.has(object))
+    }
+
+    /// How often tasks found what they read.
+    pub fn cache_tally(&self) -> CacheTally {
+        self.stage.as_ref().map_or_else(CacheTally::default, |stage| stage.tally)
+    }
+
+    /// How much of the cache is used, and how large it is.
+    pub fn cache_room(&self) -> (u64, u64) {
+        self.stage.as_ref().map_or((0, u64::MAX), |stage| (stage.cache.used(), stage.cache.capacity()))
+    }
+
+    /// All objects that are here, with sizes.
+    pub fn objects(&self) -> Vec<(ObjectId, u64)> {
+        self.stage.as_ref().map_or_else(Vec::new, |stage| stage.cache.objects().collect())
+    }
+
+    /// Shares up to so many tasks of the local queue, those that it would run last; says how many.
+    pub fn share_local(&mut self, count: usize) -> usize {
+        let Policies { local, shared, .. } = &mut self.policies;
+        let given = local.give(count, &|_| true);
+        let moved = given.len();
+        given.into_iter().for_each(|task| shared.push(task));
+        moved
+    }
+
+    /// Gives up to so many shared tasks away, those that it would run last.
+    pub fn give(&mut self, count: usize) -> Vec<ReadyTask> {
+        let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count));
+        given.extend(self.policies.shared.give(count - given.len(), &|_| true));
+        given
+    }
+
+    /// Checks what must hold whatever happens: for tests and simulations.
+    pub fn check(&self) -> Result<(), String> {
+        let running = self.slots.iter().flatten().map(|running| (running.ready.task, running.output_bytes));
+        let running: Vec<(TaskId, u64)> = running.collect();
+        if running.len() + self.free.len() != self.slots.len() {
+            return Err(format!(
+                "{} of {} slots run, and {} are free",
+                running.len(),
+                self.slots.len(),
+                self.free.len()
+            ));
+        }
+        self.stage.as_ref().map_or(Ok(()), |stage| stage.check(&self.flow, &running))
+    }
+
+    /// Whether something waits that could start now.
+    pub fn could_start(&self) -> bool {
+        let waits = !self.policies.local.is_empty() || !self.policies.shared.is_empty();
+        waits && !self.free.is_empty() && self.stage.as_ref().is_none_or(|stage| stage.has_window() || !stage.is_used())
+    }
+
+    /// Gives away all that has not begun.
+    pub fn take_waiting(&mut self, out: &mut Vec<Command>) -> Vec<ReadyTask> {
+        let mut waiting = self.policies.local.give(usize::MAX, &|_| true);
+        waiting.extend(self.policies.shared.give(usize::MAX, &|_| true));
+        waiting.extend(std::mem::take(&mut self.retries).into_values());
+        if let Some(stage) = &mut self.stage {
+            for task in stage.task_ids() {
+                waiting.extend(stage.give_up(&self.flow, task, out));
+            }
+        }
+        waiting
+    }
+
+    /// Forgets a task that nobody wants any more, wherever it waits; ends it if it runs.
+    pub fn forget(&mut self, now: Time, task: TaskId, out: &mut Vec<Command>) {
+        let slot = (0..self.limits.slots).map(SlotId).find(|slot| self.task_in(*slot) == Some(task));
+        if let Some(slot) = slot {
+            self.kill(now, slot, KillReason::Stop, false, out);
+        } else if let Some(at) = self.retries.keys().find(|(_, waiting)| *waiting == task).copied() {
+            self.retries.remove(&at);
+        } else if self.stage.as_mut().and_then(|stage| stage.give_up(&self.flow, task, out)).is_none() {
+            self.forgotten.insert(task);
+        }
     }
 
     /// Under what conditions the attempt in a slot runs.
@@ -160,37 +304,122 @@ impl Node {
     /// Takes in one event; commands are added to `out`.
     pub fn handle(&mut self, now: Time, event: Event, out: &mut Vec<Command>) {
         match event {
-            Event::Ready(task) => self.enqueue(task),
+            Event::Ready(task) => self.policies.local.push(task),
+            Event::Offered(task) => self.policies.shared.push(task),
             Event::Finished { slot, end } => self.finished(now, slot, end, out),
             Event::Stop => self.stop(now, out),
             Event::Wake => self.wake(now, out),
+            Event::Located { .. }
+            | Event::Fetched { .. }
+            | Event::FetchFailed { .. }
+            | Event::Kept { .. }
+            | Event::Capacity { .. }
+            | Event::Dropped { .. }
+            | Event::Unneeded { .. } => self.data_event(event, out),
         }
     }
 
-    /// Fills free slots; commands are added to `out`.
+    /// What happens to objects; a node without room of its own does not care.
+    fn data_event(&mut self, event: Event, out: &mut Vec<Command>) {
+        let Some(stage) = &mut self.stage else { return };
+        match event {
+            Event::Located { object, bytes } => stage.located(&self.flow, object, bytes, out),
+            Event::Fetched { object } => stage.fetched(object),
+            Event::FetchFailed { object } => stage.fetch_failed(object, out),
+            Event::Kept { object, bytes } => {
+                stage.cache.keep(object, bytes);
+                stage.fetched(object);
+            }
+            Event::Capacity { bytes } => {
+                stage.cache.set_capacity(bytes);
+                stage.retry_parked(&self.flow, out);
+            }
+            Event::Dropped { object, is_gone } => {
+                stage.cache.dropped(object, is_gone);
+                stage.retry_parked(&self.flow, out);
+            }
+            Event::Unneeded { object } if stage.cache.unneeded(object) => {
+                out.push(Command::Evict { object });
+                stage.retry_parked(&self.flow, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Fills free slots, and begins to bring what the next tasks read; commands are added to `out`.
     pub fn decide(&mut self, now: Time, out: &mut Vec<Command>) {
-        while !self.is_stopping() && !self.free.is_empty() {
-            let Policies { local, shared, pack, .. } = &mut self.policies;
-            let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, class);
-            let admits = |class| way(class).is_some();
-            let Some(ready) = local.pop(&admits).or_else(|| shared.pop(&admits)) else { return };
-            let demand = way(ready.class).expect("an order hands out what is admitted");
-            let slot = self.free.pop().expect("the loop has seen a free slot");
-            pack.started(demand);
-            let grant = self.pools.take(demand);
-            let alarm = self.flow.timeout(ready.task).map(|timeout| now + timeout);
-            self.alarms.extend(alarm.map(|time| (time, slot)));
-            let earlier = self.slots[slot.index()].replace(Running { ready, demand, grant, killed: None, alarm });
-            assert!(earlier.is_none(), "a free slot is empty");
-            out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
+        self.fill(now, out);
+        while let Some(stage) = self.stage.as_mut().filter(|stage| stage.is_blocked()) {
+            if self.free.len() < self.slots.len() || self.stopping != Stopping::No {
+                return;
+            }
+            stage.force(&self.flow, out);
+            self.fill(now, out);
         }
     }
 
-    fn enqueue(&mut self, ready: ReadyTask) {
-        match self.policies.place.ready(&ready) {
-            Placement::Keep => self.policies.local.push(ready),
-            Placement::Share => self.policies.shared.push(ready),
+    /// Tells orders that want to know what has come and gone.
+    fn tell_orders(&mut self) {
+        let Some(stage) = &mut self.stage else { return };
+        for (object, is_here) in stage.cache.take_changes() {
+            self.policies.local.data(object, is_here);
+            self.policies.shared.data(object, is_here);
         }
+    }
+
+    fn fill(&mut self, now: Time, out: &mut Vec<Command>) {
+        while !self.is_stopping() {
+            self.tell_orders();
+            let Policies { local, shared, pack } = &mut self.policies;
+            let has_slot = !self.free.is_empty();
+            let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, class);
+            if has_slot
+                && let Some(stage) = &mut self.stage
+                && let Some((ready, output_bytes)) = stage.next(|ready| way(ready.class).is_some())
+            {
+                self.start(now, ready, output_bytes, out);
+                continue;
+            }
+            // Where data has to be brought, that comes first: with a slot or without, but only for so many at a time.
+            let may_take = match &self.stage {
+                Some(stage) if stage.is_used() => stage.has_window(),
+                _ => has_slot,
+            };
+            if !may_take {
+                return;
+            }
+            let admits = |class| !has_slot || way(class).is_some();
+            let Some(ready) = local.pop(&admits).or_else(|| shared.pop(&admits)) else { return };
+            if self.forgotten.remove(&ready.task) {
+                continue;
+            }
+            let output_bytes = self.expected_output_bytes(ready.task);
+            match &mut self.stage {
+                Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
+                    stage.admit(&self.flow, ready, output_bytes, out);
+                }
+                _ => self.start(now, ready, 0, out),
+            }
+        }
+    }
+
+    fn start(&mut self, now: Time, ready: ReadyTask, output_bytes: u64, out: &mut Vec<Command>) {
+        let pack = &mut self.policies.pack;
+        let demand = way_to_run(&self.flow, pack.as_ref(), &self.pools, ready.class);
+        let demand = demand.expect("what is handed out is admitted");
+        let slot = self.free.pop().expect("somebody has seen a free slot");
+        pack.started(demand);
+        let grant = self.pools.take(demand);
+        let alarm = self.flow.timeout(ready.task).map(|timeout| now + timeout);
+        self.alarms.extend(alarm.map(|time| (time, slot)));
+        let running = Running { ready, demand, grant, killed: None, alarm, output_bytes };
+        let earlier = self.slots[slot.index()].replace(running);
+        assert!(earlier.is_none(), "a free slot is empty");
+        out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
+    }
+
+    fn expected_output_bytes(&self, task: TaskId) -> u64 {
+        self.flow.estimated_output_bytes(task).unwrap_or(0)
     }
 
     fn finished(&mut self, now: Time, slot: SlotId, end: End, out: &mut Vec<Command>) {
@@ -201,8 +430,12 @@ impl Node {
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));
         }
-        let Running { ready, killed, .. } = ended;
+        let Running { ready, killed, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, .. } = ready;
+        if let Some(stage) = &mut self.stage {
+            stage.ended(&self.flow, task, output_bytes, out);
+            stage.retry_parked(&self.flow, out);
+        }
         match end {
             End::Done => out.push(Command::Complete { task, attempt }),
             End::Killed if killed == Some(KillReason::Stop) => {
@@ -253,7 +486,7 @@ impl Node {
         }
         while let Some(entry) = self.retries.first_entry().filter(|entry| entry.key().0 <= now) {
             let ready = entry.remove();
-            self.enqueue(ready);
+            self.policies.local.push(ready);
         }
     }
 
@@ -288,5 +521,7 @@ fn back_off(failed_attempt: u16) -> Duration {
     (FIRST_BACK_OFF * 2u32.pow(doublings)).min(LONGEST_BACK_OFF)
 }
 
+#[cfg(test)]
+mod cache_tests;
 #[cfg(test)]
 mod tests;

@@ -9,32 +9,28 @@ use crate::policy::Policy;
 use crate::pools::Pools;
 use crate::record::State;
 use crate::workflow::{Format, NoFiles, Resources};
-use crate::{order, pack, place};
+use crate::{order, pack};
 
 const GRACE: Duration = Duration::from_secs(5);
 
-fn node_for(text: &str, slots: u32, order_name: &str) -> (Arc<Workflow>, Node) {
+pub(super) fn node_for(text: &str, slots: u32, order_name: &str) -> (Arc<Workflow>, Node) {
     let flow = Arc::new(Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap());
     let order = || order::by_name(&order_name.parse().unwrap(), &flow).unwrap();
     let resources = Resources { memory_bytes: 1000, cpus_milli: 4000 };
     let capacity = Capacity { width: slots, resources };
     let requests: Policy = "requests".parse().unwrap();
-    let policies = Policies {
-        place: Box::new(place::Here),
-        local: order(),
-        shared: order(),
-        pack: pack::by_name(&requests, capacity, &flow).unwrap(),
-    };
+    let policies =
+        Policies { local: order(), shared: order(), pack: pack::by_name(&requests, capacity, &flow).unwrap() };
     let limits = Limits { slots, grace: GRACE, fail_fast: false };
     (flow.clone(), Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow)))
 }
 
-fn ready(flow: &Workflow, task: u32) -> Event {
+pub(super) fn ready(flow: &Workflow, task: u32) -> Event {
     let task = TaskId(task);
-    Event::Ready(ReadyTask { task, class: flow.class(task, 1), priority: 0, attempt: 1, input_bytes: 0 })
+    Event::Ready(ReadyTask { task, class: flow.class(task, 1), priority: 0, attempt: 1, generation: 0, input_bytes: 0 })
 }
 
-fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {
+pub(super) fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {
     let now = Time(seconds * 1_000_000_000);
     let mut out = Vec::new();
     for event in events {
@@ -44,7 +40,7 @@ fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {
     out
 }
 
-const fn start(task: u32, attempt: u16, slot: u32) -> Command {
+pub(super) const fn start(task: u32, attempt: u16, slot: u32) -> Command {
     Command::Start { task: TaskId(task), attempt, slot: SlotId(slot) }
 }
 

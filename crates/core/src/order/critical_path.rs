@@ -3,17 +3,18 @@
 //! The classic answer to "what will everybody wait for". Every task counts as one step here. It loses when
 //! steps differ widely in length.
 
-use super::{ByClass, Heap, Order};
+use std::sync::Arc;
+
+use super::{ByClass, Order, Sorted};
 use crate::workflow::Workflow;
 
 /// The order.
-pub(super) fn order(flow: &Workflow) -> impl Order + use<> {
-    let steps = steps_to_end(flow);
-    ByClass::<Heap, _>::new(move |task, arrival| (u64::from(steps[task.task.index()]), u64::MAX - arrival))
+pub(super) fn order(steps: Arc<Vec<u32>>) -> impl Order {
+    ByClass::<Sorted, _>::new(move |task, arrival| (u64::from(steps[task.task.index()]), u64::MAX - arrival))
 }
 
 /// For each task, how many tasks there are on the longest way from it to an end, itself included.
-fn steps_to_end(flow: &Workflow) -> Vec<u32> {
+pub(super) fn steps_to_end(flow: &Workflow) -> Vec<u32> {
     let mut steps = vec![1; flow.task_count()];
     for task in flow.topological().into_iter().rev() {
         steps[task.index()] = 1 + flow.children(task).map(|child| steps[child.index()]).max().unwrap_or(0);

@@ -3,9 +3,9 @@
 //! Big inputs tend to mean long tasks, and long tasks should not come last. It loses when size says nothing
 //! about time.
 
-use super::{ByClass, Heap, Order};
+use super::{ByClass, Order, Sorted};
 
 /// The order.
 pub(super) fn order() -> impl Order {
-    ByClass::<Heap, _>::new(|task, arrival| (task.input_bytes, u64::MAX - arrival))
+    ByClass::<Sorted, _>::new(|task, arrival| (task.input_bytes, u64::MAX - arrival))
 }

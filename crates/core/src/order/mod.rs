@@ -5,14 +5,17 @@
 //! among the classes that may start now. A decision costs as many looks as there are better classes that may not start,
 //! however many tasks wait. A task's `priority` comes before whatever the order itself prefers.
 
+mod aware;
 mod critical_path;
 mod fifo;
 mod largest;
 mod lifo;
+mod random;
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use crate::ids::ClassId;
+use crate::ids::{ClassId, ObjectId};
 use crate::node::ReadyTask;
 use crate::policy::{BadPolicy, Policy};
 use crate::workflow::Workflow;
@@ -25,6 +28,12 @@ pub trait Order: Send {
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask>;
     /// Gives up to `count` tasks away to somebody who can run these classes: class by class, those it would run last.
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask>;
+    /// Whether the order wants to hear of [`Order::data`].
+    fn follows_data(&self) -> bool {
+        false
+    }
+    /// An object is here or on its way, or is not any more.
+    fn data(&mut self, _object: ObjectId, _is_here: bool) {}
     /// How many tasks wait.
     fn len(&self) -> usize;
     /// Whether none waits.
@@ -34,18 +43,42 @@ pub trait Order: Send {
 }
 
 /// The names that [`by_name`] knows, the default first.
-pub const NAMES: [&str; 4] = ["fifo", "lifo", "largest", "critical-path"];
+pub const NAMES: [&str; 6] = ["fifo", "lifo", "largest", "critical-path", "random", "aware"];
 
-/// The order with a name.
-pub fn by_name(policy: &Policy, flow: &Workflow) -> Result<Box<dyn Order>, BadPolicy> {
-    policy.takes_none()?;
-    match policy.name.as_str() {
-        "fifo" => Ok(Box::new(fifo::order())),
-        "lifo" => Ok(Box::new(lifo::order())),
-        "largest" => Ok(Box::new(largest::order())),
-        "critical-path" => Ok(Box::new(critical_path::order(flow))),
-        _ => Err(policy.unknown("order", &NAMES)),
+/// Makes orders of one name: what they have in common is worked out once, however many nodes there are.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    name: &'static str,
+    flow: Arc<Workflow>,
+    steps: Arc<Vec<u32>>,
+}
+
+impl Maker {
+    /// For the order with a name.
+    pub fn new(policy: &Policy, flow: &Arc<Workflow>) -> Result<Maker, BadPolicy> {
+        let name = NAMES.into_iter().find(|name| *name == policy.name);
+        let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
+        policy.takes_none()?;
+        let steps = if name == "critical-path" { critical_path::steps_to_end(flow) } else { Vec::new() };
+        Ok(Maker { name, flow: flow.clone(), steps: Arc::new(steps) })
     }
+
+    /// An order with nothing in it; `seed` is for those that throw dice.
+    pub fn make(&self, seed: u64) -> Box<dyn Order> {
+        match self.name {
+            "lifo" => Box::new(lifo::order()),
+            "largest" => Box::new(largest::order()),
+            "critical-path" => Box::new(critical_path::order(self.steps.clone())),
+            "random" => Box::new(random::order(seed)),
+            "aware" => Box::new(aware::order(self.flow.clone(), seed)),
+            _ => Box::new(fifo::order()),
+        }
+    }
+}
+
+/// The order with a name, for a node that is alone.
+pub fn by_name(policy: &Policy, flow: &Arc<Workflow>) -> Result<Box<dyn Order>, BadPolicy> {
+    Ok(Maker::new(policy, flow)?.make(1))
 }
 
 /// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.
@@ -76,13 +109,13 @@ struct ByClass<L, P> {
     prefer: P,
 }
 
-impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
+impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
     fn new(prefer: P) -> Self {
         ByClass { lines: Vec::new(), heads: BTreeSet::new(), arrivals: 0, waiting: 0, prefer }
     }
 }
 
-impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
+impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
     /// Notes that another task is now the best of a line.
     fn move_head(&mut self, class: usize, before: Option<Key>, after: Option<Key>) {
         if before == after {
@@ -93,11 +126,41 @@ impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
     }
 }
 
+impl<P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<Sorted, P> {
+    /// Takes a task in under a key that somebody else has worked out, and that no other has.
+    fn push_as(&mut self, key: Key, task: ReadyTask) {
+        let class = task.class.index();
+        if class >= self.lines.len() {
+            self.lines.resize_with(class + 1, Sorted::default);
+        }
+        let before = self.lines[class].best();
+        self.lines[class].push(key, task);
+        let after = self.lines[class].best();
+        self.move_head(class, before, after);
+        self.waiting += 1;
+    }
+
+    /// Takes a task out from wherever it stands.
+    fn take(&mut self, class: ClassId, key: Key) -> Option<ReadyTask> {
+        let line = &mut self.lines[class.index()];
+        let before = line.best();
+        let task = line.tasks.remove(&key)?;
+        let after = line.best();
+        self.move_head(class.index(), before, after);
+        self.waiting -= 1;
+        Some(task)
+    }
+
+    fn has(&self, class: ClassId, key: Key) -> bool {
+        self.lines.get(class.index()).is_some_and(|line| line.tasks.contains_key(&key))
+    }
+}
+
 /// A choice looks at so many classes that may not start now, and then leaves it for the next time: a workflow may have as many
 /// classes as tasks. If nothing runs, the first one may start.
 const CLASSES_LOOKED_AT: usize = 1000;
 
-impl<L: Line, P: Fn(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, P> {
+impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, P> {
     fn push(&mut self, task: ReadyTask) {
         let class = task.class.index();
         if class >= self.lines.len() {
@@ -189,57 +252,27 @@ impl<const NEWEST_FIRST: bool> Line for Deques<NEWEST_FIRST> {
     }
 }
 
-/// A line sorted by preference.
+/// A line sorted by preference, with both ends at hand.
 #[derive(Default)]
-struct Heap {
-    heap: BinaryHeap<Ranked>,
+struct Sorted {
+    tasks: BTreeMap<Key, ReadyTask>,
 }
 
-struct Ranked {
-    key: Key,
-    task: ReadyTask,
-}
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
-impl Line for Heap {
+impl Line for Sorted {
     fn push(&mut self, key: Key, task: ReadyTask) {
-        self.heap.push(Ranked { key, task });
+        self.tasks.insert(key, task);
     }
 
     fn best(&self) -> Option<Key> {
-        self.heap.peek().map(|ranked| ranked.key)
+        self.tasks.last_key_value().map(|(key, _)| *key)
     }
 
     fn pop_best(&mut self) -> Option<ReadyTask> {
-        self.heap.pop().map(|ranked| ranked.task)
+        self.tasks.pop_last().map(|(_, task)| task)
     }
 
-    /// Looks at every task of the line: giving away is rare, and choosing next is not.
     fn pop_worst(&mut self) -> Option<ReadyTask> {
-        let mut all = std::mem::take(&mut self.heap).into_vec();
-        let worst = all.iter().enumerate().min_by_key(|(_, ranked)| ranked.key).map(|(at, _)| at);
-        let given = worst.map(|at| all.swap_remove(at).task);
-        self.heap = all.into();
-        given
+        self.tasks.pop_first().map(|(_, task)| task)
     }
 }
 
@@ -249,7 +282,7 @@ mod tests {
     use crate::ids::TaskId;
 
     fn ready(task: u32, class: u32, priority: i32, input_bytes: u64) -> ReadyTask {
-        ReadyTask { task: TaskId(task), class: ClassId(class), priority, attempt: 1, input_bytes }
+        ReadyTask { task: TaskId(task), class: ClassId(class), priority, attempt: 1, generation: 0, input_bytes }
     }
 
     fn drained(mut order: impl Order) -> Vec<u32> {

@@ -7,6 +7,7 @@ mod classes;
 mod columns;
 mod commands;
 mod frames;
+mod sizes;
 mod wiring;
 
 use std::cell::RefCell;
@@ -104,6 +105,7 @@ pub(super) struct Builder<'a> {
     written: Vec<Written>,
     /// Pieces of those patterns; the pieces of commands live in the workflow.
     pieces: Vec<Piece>,
+    sizes: sizes::Sizes,
     /// Where each value stands in its list, by the list's beginning.
     value_index: BTreeMap<u32, Vec<(u32, u32)>>,
     /// The files that are being read, the innermost last.
@@ -138,6 +140,7 @@ impl<'a> Builder<'a> {
             sources: Vec::new(),
             written: Vec::new(),
             pieces: Vec::new(),
+            sizes: sizes::Sizes::default(),
             value_index: BTreeMap::new(),
             frames: Vec::new(),
             files: Vec::new(),
@@ -376,6 +379,9 @@ impl<'a> Builder<'a> {
                 is_all: entry.is_all,
                 flags: flags | own,
             });
+            if let Some(size) = &entry.size {
+                self.write_size(size, scope)?;
+            }
         }
         Ok((first, self.written.len() as u32))
     }

@@ -183,12 +183,24 @@ impl Workflow {
                 Action::Program(words)
             }
             NOOP => Action::Noop,
-            SLEEP => {
-                let text = render(self.command(template), Quoting::Plain);
-                Action::Sleep(quantity::duration(&text).expect("the builder has read this"))
-            }
+            SLEEP => Action::Sleep(self.read_sleep(task)),
             other => unreachable!("no action has the number {other}"),
         }
+    }
+
+    /// How long a task waits, if waiting is what it does.
+    pub fn sleep_time(&self, task: TaskId) -> Option<Duration> {
+        (self.settings_of(task).action == SLEEP).then(|| self.read_sleep(task))
+    }
+
+    fn read_sleep(&self, task: TaskId) -> Duration {
+        let text = self.render(task, self.command(self.template_of(task)));
+        quantity::duration(&text).expect("the builder has read this")
+    }
+
+    /// Whether a task does nothing.
+    pub fn is_noop(&self, task: TaskId) -> bool {
+        self.settings_of(task).action == NOOP
     }
 
     /// Whether a task is one of those that need no process.

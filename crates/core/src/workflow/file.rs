@@ -12,7 +12,7 @@ use super::strings::Strings;
 use crate::fingerprint::hash;
 
 /// Changes whenever an array is added or changes its meaning.
-const MAGIC: [u8; 8] = *b"throngw2";
+const MAGIC: [u8; 8] = *b"throngw3";
 
 /// A workflow file that cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -49,6 +49,7 @@ impl Workflow {
         out.array(&self.demands.demands);
         out.array(&self.demands.named);
         out.array(&self.object_flags);
+        out.array(&self.sizes);
         out.array(&self.task_template);
         out.strings(&self.objects);
         out.array(&self.producers);
@@ -92,6 +93,7 @@ impl Workflow {
             codes: from.array()?,
             demands: Demands { classes: from.array()?, demands: from.array()?, named: from.array()? },
             object_flags: from.array()?,
+            sizes: from.array()?,
             task_template: from.array()?,
             objects: from.strings()?,
             producers: from.array()?,

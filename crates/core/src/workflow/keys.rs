@@ -121,13 +121,13 @@ pub const TASK: [Key; 28] = [
         "in",
         Form::Inputs,
         "[\"{img}\", { all: shrink }]",
-        "Files that the task reads: a path, a list, a map of names and paths, or `{ all: TASK }` for everything that a task makes.",
+        "Files that the task reads: a path, a list, a map of names and paths, or `{ all: TASK }` for everything that a task makes. An entry may say how large it is expected to be: `{ path: FILE, size: 12MB }`.",
     )),
     pattern(key(
         "out",
         Form::Outputs,
         "[\"small/{img.name}\"]",
-        "Files or directories that it makes: a path, a list, or a map of names and paths. An entry may be `{ path: FILE, temp: true }` or `{ path: FILE, optional: true }`.",
+        "Files or directories that it makes: a path, a list, or a map of names and paths. An entry may be `{ path: FILE, temp: true, optional: true, size: 40kB }`, of which only `path` is needed.",
     )),
     pattern(key(
         "after",

@@ -242,6 +242,8 @@ pub struct Workflow {
     demands: demand::Demands,
     /// What is special about objects that are made here; empty if nothing is.
     object_flags: Vec<u8>,
+    /// How large somebody expects objects to be, as far as anybody said: empty if nobody did.
+    sizes: Vec<u64>,
     task_template: Vec<u32>,
     /// Object names, by object number.
     objects: Strings,
@@ -310,6 +312,11 @@ impl Workflow {
         self.inputs[range(&self.input_start, task)].iter().copied().map(ObjectId)
     }
 
+    /// Whether any task reads a file.
+    pub fn has_inputs(&self) -> bool {
+        !self.inputs.is_empty()
+    }
+
     /// What a task makes.
     pub fn outputs(&self, task: TaskId) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
         let Range { start, end } = range(&self.output_start, task);
@@ -319,6 +326,26 @@ impl Workflow {
     /// The tasks that wait for this one, each once.
     pub fn children(&self, task: TaskId) -> impl ExactSizeIterator<Item = TaskId> + '_ {
         self.children[range(&self.child_start, task)].iter().copied().map(TaskId)
+    }
+
+    /// The numbers of the edges to the tasks that wait for this one.
+    pub(crate) fn edges(&self, task: TaskId) -> Range<usize> {
+        range(&self.child_start, task)
+    }
+
+    /// The tasks that wait for this one, ascending.
+    pub(crate) fn child_numbers(&self, task: TaskId) -> &[u32] {
+        &self.children[range(&self.child_start, task)]
+    }
+
+    /// How many edges there are.
+    pub fn edge_count(&self) -> usize {
+        self.children.len()
+    }
+
+    /// How many objects are made here: their numbers come before those of all others.
+    pub fn made_count(&self) -> usize {
+        self.producers.len()
     }
 
     /// How many tasks this one waits for.
@@ -389,6 +416,11 @@ impl Workflow {
         Some(self.settings_of(task).estimate_out_bytes).filter(|bytes| *bytes != UNKNOWN)
     }
 
+    /// How large somebody expects an object to be, whether it is made here or comes from outside.
+    pub fn declared_size(&self, object: ObjectId) -> Option<u64> {
+        self.sizes.get(object.index()).copied().filter(|bytes| *bytes != UNKNOWN)
+    }
+
     /// Whether an object is to be deleted when its last reader is done.
     pub fn is_temp(&self, object: ObjectId) -> bool {
         self.object_flag(object, TEMP)
@@ -445,7 +477,8 @@ impl Workflow {
         hash(text.as_bytes())
     }
 
-    /// A hash of everything that decides what a task does: its command, environment, inputs and outputs by name.
+    /// A hash of everything that decides what a task does: its command, environment, inputs and outputs by name, but
+    /// nothing that somebody merely expects, such as sizes and times.
     pub fn definition_hash(&self, task: TaskId) -> u64 {
         let mut text = String::with_capacity(128);
         self.describe_action(task, &mut text);

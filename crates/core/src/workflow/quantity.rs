@@ -1,4 +1,4 @@
-//! Lengths of time and amounts of memory as people write them.
+//! Lengths of time, amounts of memory and speeds of networks as people write them.
 
 use std::time::Duration;
 
@@ -45,6 +45,36 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     Ok(bytes.round() as u64)
 }
 
+/// Reads `1Gbit`, `10Gbit/s`, `100Mbps`, `125MB`, `125MB/s`: bytes a second. A bare number is bytes a second, too; a small `b`
+/// with a larger unit before it is refused, since half of its readers take it for bits.
+pub fn bandwidth(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text)?;
+    let amount = ["/s", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end)).unwrap_or(unit);
+    let is_per_second = amount.len() < unit.len();
+    let bits = amount.strip_suffix("bits").or_else(|| amount.strip_suffix("bit"));
+    // `Mbps` is bits everywhere; `MBps` is bytes.
+    let bits = bits.or_else(|| amount.strip_suffix('b').filter(|_| is_per_second && unit.ends_with("ps")));
+    let bytes = match bits {
+        Some(prefix) => bytes(&format!("{number}{prefix}"))? / 8,
+        None if amount.len() > 1 && amount.ends_with('b') => {
+            return Err(format!(
+                "`{text}` may mean bits or bytes: write {number}{amount}it or {number}{}",
+                amount.to_uppercase()
+            ));
+        }
+        None => bytes(&format!("{number}{amount}")).map_err(|error| match error {
+            error if error.starts_with("unknown") => {
+                format!("unknown unit of bandwidth `{unit}`; use Mbit, Gbit, MB or GB, with or without /s")
+            }
+            error => error,
+        })?,
+    };
+    match bytes {
+        0 => Err(format!("`{text}` is too little: nothing would ever arrive")),
+        bytes => Ok(bytes),
+    }
+}
+
 fn split(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
     let digits = text
@@ -71,6 +101,22 @@ mod tests {
         assert!(duration("5 weeks").is_err());
         assert!(duration("-1s").is_err());
         assert!(duration("1e30").is_err());
+    }
+
+    #[test]
+    fn speeds_of_networks() {
+        for text in
+            ["1Gbit", "1 Gbit/s", "1000Mbps", "1e9bit/s", "125MB", "125MB/s", "125MBps", "0.125GB/s", "125000000"]
+        {
+            assert_eq!(bandwidth(text), Ok(125_000_000), "{text}");
+        }
+        assert_eq!(bandwidth("10Gbit/s"), Ok(1_250_000_000));
+        assert_eq!(bandwidth("1GiB/s"), Ok(1 << 30));
+        let wrong = bandwidth("1Gb/s").unwrap_err();
+        assert_eq!(wrong, "`1Gb/s` may mean bits or bytes: write 1Gbit or 1GB");
+        for wrong in ["fast", "1Gbaud", "0", "0Gbit", "1bit", "-1MB", "1MB/h", "1e30Gbit"] {
+            assert!(bandwidth(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

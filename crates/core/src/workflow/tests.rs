@@ -202,6 +202,20 @@ fn every_message() {
         "tasks: { a: { run: x, container: { with: podman } } }",
         "tasks: { a: { run: x, container: { image: a, with: lxc } } }",
         "tasks: { a: { run: x, out: [{ path: o, tmp: true }] } }",
+        "tasks: { a: { run: x, out: [{ path: o, size: lots }] } }",
+        "tasks: { a: { run: x, out: [{ path: o, size: -1 }] } }",
+        "tasks: { a: { run: x, out: [{ path: o, size: }] } }",
+        "tasks: { a: { run: x, out: [{ path: o, size: [1] }] } }",
+        "tasks: { a: { run: x, out: [{ path: o, size: '{s}' }] } }",
+        "tasks: { a: { foreach: { s: [1MB, 2 apples, 3 pears] }, run: 'x {s}', out: [{ path: 'o{s}', size: '{s}' }] } }",
+        "tasks: { a: { run: x, in: [{ path: p/a.jpg, size: 1MB }] }, b: { run: x, in: [{ path: ./p/a.jpg, size: 2MB }] } }",
+        "tasks: { a: { run: x, out: [{ path: o, size: 1MB }] }, b: { run: x, in: { path: o, size: 1MiB } } }",
+        "tasks: { a: { run: x, out: d }, b: { run: x, in: [{ path: d/part, size: 1MB }] } }",
+        "tasks: { a: { run: x, out: d }, b: { run: x, in: [{ all: a, size: 1MB }] } }",
+        "tasks: { a: { run: x, out: d }, b: { run: x, in: [{ all: a, path: d }] } }",
+        "tasks: { a: { run: x, in: [{ size: 1MB }] } }",
+        "tasks: { a: { run: x, in: [{ path: p/a.jpg, temp: true }] } }",
+        "tasks: { a: { run: x, in: [{ al: b }] } }",
         "tasks: { a: { run: x, temp: maybe } }",
         "tasks: { a: { run: x, checkpoint: true } }",
         "tasks: { a: { run: x, stdout: ../o } }",
@@ -294,8 +308,8 @@ fn a_listed_task_takes_at_most_a_hundred_bytes_beyond_its_own_strings() {
 /// A workflow that uses everything, to be cut and changed at random.
 const SEED: &str = r#"{"name": "x", "tasks": {"a": {"foreach": {"i": "1..3", "j": ["p", "q"]}, "run": "echo {i} {j.stem} > o/{i}{j}",
     "out": ["o/{i}{j}"], "cpus": 1.5, "memory": "2GB", "retries": 3, "timeout": "5m", "priority": -2, "env": {"A": "{i}"}},
-    "b": {"exec": ["cat", "{{x}}"], "in": [{"all": "a"}, "p/a.jpg"], "after": ["c", "a:1,p"], "kind": "k"},
-    "c": {"sleep": "3ms"}, "d": {"noop": true, "out": "z"}}}"#;
+    "b": {"exec": ["cat", "{{x}}"], "in": [{"all": "a"}, {"path": "p/a.jpg", "size": "12MB"}], "after": ["c", "a:1,p"], "kind": "k"},
+    "c": {"sleep": "3ms"}, "d": {"noop": true, "out": [{"path": "z", "size": 40}]}}}"#;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
@@ -317,6 +331,7 @@ proptest! {
                 for task in flow.tasks() {
                     action(&flow, task.0);
                     flow.definition_hash(task);
+                    prop_assert_eq!(flow.sleep_time(task).is_some(), matches!(action(&flow, task.0), Action::Sleep(_)));
                     let name = flow.name(task);
                     prop_assert!(flow.find(&name).is_ok());
                 }
@@ -589,4 +604,15 @@ fn aliases_do_not_go_deeper_than_text_may() {
     let nested = |inside: &str| format!("{}{inside}{}", "[".repeat(40), "]".repeat(40));
     let text = format!("params:\n  a: &a {}\n  b: {}\ntasks: {{ t: {{ noop: true }} }}", nested("x"), nested("*a"));
     assert!(parse(&text).unwrap_err().shown[0].message.starts_with("nested more than"));
+}
+
+#[test]
+fn a_parameter_does_not_stand_for_itself() {
+    let shapes = ["{ a: \"{m}\" }", "[x, \"{m}\"]", "{ a: [\"{m}\", { b: \"{m}\" }] }"];
+    for shape in shapes {
+        for user in ["foreach: { i: \"{m}\" }, run: 'x {i}'", "run: x, env: \"{m}\"", "run: x, resources: \"{m}\""] {
+            let text = format!("params: {{ m: {shape} }}\ntasks: {{ t: {{ {user} }} }}");
+            assert!(!parse(&text).unwrap_err().shown.is_empty(), "{text}");
+        }
+    }
 }

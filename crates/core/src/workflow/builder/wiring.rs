@@ -47,13 +47,15 @@ impl Builder<'_> {
         let has_flags = self.written.iter().any(|written| written.flags & KEPT_FLAGS != 0);
         let mut flags: Vec<u8> = Vec::new();
         let mut rendered = String::new();
-        for (number, template) in self.flow.templates.iter().enumerate() {
+        for number in 0..self.flow.templates.len() {
+            let template = self.flow.templates[number];
             let patterns = self.sources[number].outputs;
             'rows: for row in 0..template.rows {
                 starts.push(producers.len() as u32);
-                for written in &self.written[patterns.0 as usize..patterns.1 as usize] {
+                for at in patterns.0..patterns.1 {
+                    let written = self.written[at as usize];
                     rendered.clear();
-                    self.render(template, row, self.pieces_of(written), &mut rendered);
+                    self.render(&template, row, self.pieces_of(&written), &mut rendered);
                     let path = path::normalize(&rendered);
                     let task = template.first_task + row;
                     if !path::is_inside(&path) {
@@ -81,6 +83,7 @@ impl Builder<'_> {
                         if has_flags {
                             flags.push(written.flags & KEPT_FLAGS);
                         }
+                        self.declare_size(at, &template, row, object);
                         continue;
                     }
                     let first = producers[object as usize];
@@ -251,6 +254,7 @@ impl Builder<'_> {
                     // Part of a directory that a task makes.
                     if let Some(directory) = self.output_above(&path) {
                         inputs.push(directory);
+                        self.refuse_size_of_part(at, &path, directory);
                         continue;
                     }
                     let (object, is_new) = self.objects.add(&path);
@@ -273,6 +277,7 @@ impl Builder<'_> {
                         self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
                     }
                     inputs.push(object);
+                    self.declare_size(at, &template, row, object);
                 }
                 // A file named twice is still read once.
                 if inputs.len() - start > 1 && has_repeats(&mut inputs[start..].to_vec()) {

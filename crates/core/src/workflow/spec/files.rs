@@ -15,11 +15,13 @@ pub(crate) struct Entry {
     pub group: Option<Text>,
     pub is_temp: bool,
     pub is_optional: bool,
+    /// How large somebody expects the file to be.
+    pub size: Option<Text>,
 }
 
 impl Entry {
     pub(crate) fn path(path: Text) -> Entry {
-        Entry { path, is_all: false, group: None, is_temp: false, is_optional: false }
+        Entry { path, is_all: false, group: None, is_temp: false, is_optional: false, size: None }
     }
 }
 
@@ -77,22 +79,44 @@ fn read_entries(
 
 /// Reads `in` or `uses`.
 pub(super) fn read_inputs(key: &Text, value: Value) -> Result<Vec<Entry>, Problem> {
-    read_entries(key, value, &read_input, &|word| word == "all")
+    read_entries(key, value, &read_input, &|word| matches!(word, "all" | "path"))
 }
 
 fn read_input(key: &Text, value: Value) -> Result<Entry, Problem> {
-    if let Value::Map { mut entries, mark } = value {
-        let name = entries.pop().filter(|(name, _)| name.text == "all" && entries.is_empty());
-        let Some((_, value)) = name else {
-            return Err(Problem::new(
-                mark,
-                format!("a map in the list of `{}` can only be `{{ all: TASK }}`", key.text),
-                "write a path, or `{ all: TASK }` for everything that a task makes",
-            ));
-        };
-        return Ok(Entry { is_all: true, ..Entry::path(text(key, value)?) });
+    let mark = value.mark();
+    let Value::Map { entries, .. } = value else { return Ok(Entry::path(text(key, value)?)) };
+    let mut seen = Seen::default();
+    let (mut path, mut all, mut size) = (None, None, None);
+    for (word, value) in entries {
+        note_key(&mut seen, &word)?;
+        match word.text.as_str() {
+            "path" => path = Some(text(&word, value)?),
+            "all" => all = Some(text(&word, value)?),
+            "size" => size = Some(text(&word, value)?),
+            _ => return Err(super::unknown_key(&word, "of an input", &["path", "size", "all"])),
+        }
     }
-    Ok(Entry::path(text(key, value)?))
+    match (path, all, size) {
+        (Some(path), None, size) => Ok(Entry { size, ..Entry::path(path) }),
+        (None, Some(task), None) => Ok(Entry { is_all: true, ..Entry::path(task) }),
+        (None, Some(_), Some(size)) => Err(Problem::new(
+            size.mark,
+            "`{ all: TASK }` has no `size` of its own",
+            "give the files sizes where they are made, in the `out` of that task",
+        )
+        .spanning(&size.text)),
+        (Some(_), Some(task), _) => Err(Problem::new(
+            task.mark,
+            "an input has a `path` or is `{ all: TASK }`, not both",
+            "write them as two entries of a list",
+        )
+        .spanning(&task.text)),
+        (None, None, _) => Err(Problem::new(
+            mark,
+            format!("this entry of `{}` has no `path`", key.text),
+            "write a path, `{ path: FILE, size: 12MB }`, or `{ all: TASK }` for everything that a task makes",
+        )),
+    }
 }
 
 /// Reads `out`.
@@ -104,18 +128,19 @@ fn read_output(key: &Text, value: Value) -> Result<Entry, Problem> {
     let mark = value.mark();
     let Value::Map { entries, .. } = value else { return Ok(Entry::path(text(key, value)?)) };
     let mut seen = Seen::default();
-    let (mut path, mut is_temp, mut is_optional) = (None, false, false);
+    let (mut path, mut size, mut is_temp, mut is_optional) = (None, None, false, false);
     for (word, value) in entries {
         note_key(&mut seen, &word)?;
         match word.text.as_str() {
             "path" => path = Some(scalar(&word, value)?),
+            "size" => size = Some(text(&word, value)?),
             "temp" => is_temp = boolean(&word, value)?,
             "optional" => is_optional = boolean(&word, value)?,
-            _ => return Err(super::unknown_key(&word, "of an output", &["path", "temp", "optional"])),
+            _ => return Err(super::unknown_key(&word, "of an output", &["path", "size", "temp", "optional"])),
         }
     }
     let Some(path) = path else {
         return Err(Problem::new(mark, "this output has no `path`", "write `{ path: FILE, temp: true }`"));
     };
-    Ok(Entry { is_temp, is_optional, ..Entry::path(path) })
+    Ok(Entry { is_temp, is_optional, size, ..Entry::path(path) })
 }

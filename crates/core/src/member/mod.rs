@@ -1,0 +1,771 @@
+//! A node among others: what turns a [`Node`] that runs tasks into one that shares a run.
+//!
+//! ```text
+//!              ┌─ keep ──▶ local queue ──┐
+//!   ready ─ place ─ share ─▶ shared queue ┴─▶ Node: order, stage, pack, slot ──▶ finished
+//!     ▲        └─ push, hand over ──▶ peer                                          │
+//!     │                                                                     settle in the store
+//!     │                                                                             │
+//!     └────────────── the last parent to close a child owns it ◀── close each child ┘──▶ deliver
+//! ```
+//!
+//! Like the node inside it, a member is a state machine without I/O: [`Member::handle`] takes in what happened,
+//! [`Member::decide`] fills slots and looks for work, and both say what is to be done. The simulator and
+//! the real cluster drive this same code.
+//!
+//! A member trusts nobody's memory but the store's. Messages may be lost, doubled or late: a task changes hands in
+//! the store first, and the receiver is told until it says that it knows.
+
+mod data;
+mod delivery;
+mod event;
+mod hosting;
+mod hunting;
+mod lease;
+mod message;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use event::{Command, Event, Source};
+pub use message::{Load, Message, Terms};
+
+use crate::ids::{NodeId, ObjectId, SlotId, TaskId};
+use crate::kin::Kin;
+use crate::node::{self, CacheTally, End, Node, ReadyTask};
+use crate::place::{Backlog, Place, Placement, View};
+use crate::rng::Rng;
+use crate::store::{Answer, Holding, Inputs, Owner, Phase, Verb, Verdict};
+use crate::time::Time;
+use crate::workflow::Workflow;
+use data::Found;
+use delivery::Delivery;
+use hosting::Host;
+use hunting::{Hunter, Parcel, Probe, Received};
+use lease::Lease;
+use message::Offer;
+
+/// How long a task takes when nobody knows anything: neither so short that its data would never be worth moving, nor so
+/// long that it would always be.
+const UNKNOWN_LENGTH: Duration = Duration::from_secs(1);
+
+/// What a member has to know of its cluster.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Who it is.
+    pub me: Owner,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// How many bytes a second come in from another node.
+    pub bandwidth: u64,
+    /// How long an answer to a message may take before it counts as lost.
+    pub patience: Duration,
+    /// Whether nodes may die: without leases, nobody would notice.
+    pub has_leases: bool,
+    /// What its dice are made of.
+    pub seed: u64,
+}
+
+/// What a member has done so far, for those who watch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Steals and pulls begun.
+    pub hunts: u64,
+    /// Those that brought something.
+    pub hunts_won: u64,
+    /// Tasks that came by them.
+    pub stolen: u64,
+    /// Tasks pushed to other nodes.
+    pub pushed: u64,
+    /// Tasks moved from the local queue to the shared one.
+    pub migrated: u64,
+    /// Bytes fetched.
+    pub fetched_bytes: u64,
+    /// Objects fetched.
+    pub fetches: u64,
+    /// Tasks that had to be done again because what they made was lost.
+    pub reopened: u64,
+    /// Tasks claimed from dead nodes.
+    pub claimed: u64,
+}
+
+/// What to do with an answer of the store.
+#[derive(Clone, Debug)]
+enum Purpose {
+    Nothing,
+    Settle(TaskId),
+    Close {
+        parent: TaskId,
+        child: TaskId,
+    },
+    /// A close on behalf of somebody else's delivery.
+    CloseFor {
+        parent: TaskId,
+        child: TaskId,
+    },
+    Release {
+        task: TaskId,
+        object: ObjectId,
+    },
+    HandOver(TaskId),
+    Locate(ObjectId),
+    Drop(ObjectId),
+    Verify(Load, Terms),
+    Retake(Load),
+    Await {
+        task: TaskId,
+        parent: TaskId,
+        generation: u16,
+        position: u32,
+    },
+    Reopen {
+        parent: TaskId,
+        generation: u16,
+        child: Option<(TaskId, u32)>,
+    },
+    Cancel(TaskId),
+    Claim {
+        is_last: bool,
+    },
+    Owned,
+    Renew {
+        sent: Time,
+    },
+    Join {
+        sent: Time,
+    },
+    Resettle,
+}
+
+/// On what grounds a member holds a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Held {
+    generation: u16,
+    tenure: u16,
+}
+
+/// How long tasks of a kind took here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum_ns: u64,
+    count: u64,
+}
+
+/// A node that shares a run with others.
+pub struct Member {
+    flow: Arc<Workflow>,
+    kin: Arc<Kin>,
+    setup: Setup,
+    node: Node,
+    place: Box<dyn Place>,
+    rng: Rng,
+    /// Tasks that the store says are this member's, with their generation.
+    held: BTreeMap<TaskId, Held>,
+    /// Tasks that it let go of, and the last question to the store before that: an answer to that one or an earlier one may
+    /// still call them this member's.
+    let_go_after: BTreeMap<TaskId, u64>,
+    let_go_order: VecDeque<(u64, TaskId)>,
+    /// The question whose answers are being read.
+    answering: Option<u64>,
+    /// Tasks that it learnt of by asking the store: a message about them may still be on its way, and out of date.
+    by_inquiry: BTreeSet<TaskId>,
+    /// The complete queue: tasks whose verdict is not known to everybody yet.
+    deliveries: BTreeMap<TaskId, Delivery>,
+    /// Tasks on their way to other nodes, waiting for the store to agree.
+    leaving: BTreeMap<TaskId, hunting::Leaving>,
+    /// What has been sent and not yet been acknowledged.
+    parcels: BTreeMap<u64, Parcel>,
+    /// What has come from whom.
+    received: BTreeMap<NodeId, Received>,
+    probes: BTreeMap<u64, Probe>,
+    hunter: Hunter,
+    host: Host,
+    found: BTreeMap<ObjectId, Found>,
+    lease: Lease,
+    /// When each slot's attempt began, and what it read.
+    starts: Vec<(Time, u64)>,
+    means: Vec<Mean>,
+    mean: Mean,
+    window: Watch,
+    check_at: Option<Time>,
+    /// When others hear again that there is too much to do here.
+    announce_at: Option<Time>,
+    /// Wishes to the store that have not been sent.
+    verbs: Vec<Verb>,
+    purposes: Vec<Purpose>,
+    /// Questions that the store has not answered.
+    asked: BTreeMap<u64, Vec<Purpose>>,
+    serial: u64,
+    gone: BTreeSet<NodeId>,
+    is_draining: bool,
+    /// Whether there was nothing to do when that was last looked at.
+    may_hunt: bool,
+    scratch: Vec<node::Command>,
+    /// What it has done so far.
+    pub tally: Tally,
+}
+
+/// What is measured between two looks of an adaptive policy.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    since: Time,
+    ends: Option<Time>,
+    moved_bytes: u64,
+    asked_bytes: u64,
+    busy_ns: u64,
+    counted_to: Time,
+    started: Time,
+    finished: u64,
+    /// Tasks started so far, and what they read.
+    begun: u64,
+    begun_bytes: u64,
+}
+
+impl Member {
+    /// A member with nothing to do yet.
+    pub fn new(
+        flow: Arc<Workflow>,
+        kin: Arc<Kin>,
+        setup: Setup,
+        node: Node,
+        place: Box<dyn Place>,
+        now: Time,
+    ) -> Member {
+        let rng =
+            Rng::new(setup.seed ^ (u64::from(setup.me.node.0) << 32) ^ u64::from(setup.me.boot).wrapping_mul(0x9E37));
+        let slots = node.slot_count();
+        let kinds = flow.kind_count();
+        let mut member = Member {
+            flow,
+            kin,
+            lease: Lease::new(setup.has_leases, now),
+            setup,
+            node,
+            place,
+            rng,
+            held: BTreeMap::new(),
+            let_go_after: BTreeMap::new(),
+            let_go_order: VecDeque::new(),
+            answering: None,
+            by_inquiry: BTreeSet::new(),
+            deliveries: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            parcels: BTreeMap::new(),
+            received: BTreeMap::new(),
+            probes: BTreeMap::new(),
+            hunter: Hunter::default(),
+            host: Host::default(),
+            found: BTreeMap::new(),
+            starts: vec![(Time::START, 0); slots],
+            means: vec![Mean::default(); kinds],
+            mean: Mean::default(),
+            window: Watch { since: now, counted_to: now, started: now, ..Watch::default() },
+            check_at: None,
+            announce_at: None,
+            verbs: Vec::new(),
+            purposes: Vec::new(),
+            asked: BTreeMap::new(),
+            serial: 0,
+            gone: BTreeSet::new(),
+            is_draining: false,
+            may_hunt: false,
+            scratch: Vec::new(),
+            tally: Tally::default(),
+        };
+        member.window.ends = member.place.window_length().map(|length| now + length);
+        member
+    }
+
+    /// Who it is.
+    pub fn me(&self) -> Owner {
+        self.setup.me
+    }
+
+    /// The node inside.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// How often its tasks found what they read.
+    pub fn cache_tally(&self) -> CacheTally {
+        self.node.cache_tally()
+    }
+
+    /// What its policy is called now.
+    pub fn place_name(&self) -> &'static str {
+        self.place.name()
+    }
+
+    /// Whether it answers for nothing and nobody waits for it.
+    pub fn is_idle(&self) -> bool {
+        self.held.is_empty() && self.deliveries.is_empty() && self.parcels.is_empty() && self.asked.is_empty()
+    }
+
+    /// Whether it thinks that it answers for a task.
+    pub fn holds(&self, task: TaskId) -> bool {
+        self.held.contains_key(&task)
+    }
+
+    /// Whether it would start a task if there were one.
+    pub fn may_start(&self, now: Time) -> bool {
+        !self.is_draining && self.lease.is_valid(now)
+    }
+
+    /// Tasks that wait for a host's answer.
+    pub fn hosted(&self) -> usize {
+        self.host.len()
+    }
+
+    /// When the member wants [`Event::Wake`], if nothing happens before.
+    pub fn next_wake(&self) -> Option<Time> {
+        let times = [
+            self.node.next_wake(),
+            self.hunter.next_wake().filter(|_| self.may_hunt),
+            self.lease.next_wake(),
+            self.window.ends,
+            self.check_at,
+            self.announce_at,
+            self.parcels.values().map(|parcel| parcel.resend_at).min(),
+            // All probes wait equally long: the first is the first to end.
+            self.probes.values().next().map(|probe| probe.until),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    /// Takes in one event; commands are added to `out`.
+    pub fn handle(&mut self, now: Time, event: Event, out: &mut Vec<Command>) {
+        match event {
+            Event::Join => self.join(now),
+            Event::Ready(ready, inputs) => self.accept(now, Load { ready, inputs, tenure: 0 }, out),
+            Event::Kept { object, bytes } => self.tell_node(now, node::Event::Kept { object, bytes }, out),
+            Event::Answered { batch, answers } => self.answered(now, batch, answers, out),
+            Event::Message { from, message } => self.message(now, from, message, out),
+            Event::Finished { slot, end, outputs } => self.finished(now, slot, end, outputs, out),
+            Event::Fetched { object, bytes } => self.fetched(now, object, bytes, out),
+            Event::FetchFailed { object, from, is_missing } => self.fetch_failed(now, object, from, is_missing, out),
+            Event::Place(place) => self.change_place(now, place),
+            Event::Capacity { bytes } => self.tell_node(now, node::Event::Capacity { bytes }, out),
+            Event::Cancel(task) => self.ask(Verb::Cancel { task, by: self.setup.me }, Purpose::Cancel(task)),
+            Event::Drain => self.is_draining = true,
+            Event::Wake => self.wake(now, out),
+        }
+    }
+
+    /// Fills slots, looks for work, and sends what has gathered for the store.
+    pub fn decide(&mut self, now: Time, out: &mut Vec<Command>) {
+        if !self.is_draining && self.lease.is_valid(now) {
+            self.fill_slots(now, out);
+            self.consider_hunting(now, out);
+            // A host may have found something with itself.
+            if self.node.could_start() {
+                self.fill_slots(now, out);
+            }
+            self.may_hunt = !matches!(self.hunter, hunting::Hunter::Resting(_)) || self.node.wants_work();
+        } else {
+            self.may_hunt = false;
+        }
+        if self.is_draining {
+            self.hand_over_waiting(now, out);
+        }
+        if self.check_at.is_none() && self.node.local_len() > 0 {
+            self.check_at = self.place.check_every().map(|every| now + every);
+        }
+        self.announce(now, out);
+        self.flush(out);
+    }
+
+    fn fill_slots(&mut self, now: Time, out: &mut Vec<Command>) {
+        let mut commands = std::mem::take(&mut self.scratch);
+        self.node.decide(now, &mut commands);
+        for command in commands.drain(..) {
+            self.carry_out(now, command, out);
+        }
+        self.scratch = commands;
+    }
+
+    fn flush(&mut self, out: &mut Vec<Command>) {
+        if self.verbs.is_empty() {
+            return;
+        }
+        self.serial += 1;
+        let verbs = std::mem::take(&mut self.verbs);
+        let purposes = std::mem::take(&mut self.purposes);
+        let wants_answers = purposes.iter().any(|purpose| !matches!(purpose, Purpose::Nothing));
+        if wants_answers {
+            self.asked.insert(self.serial, purposes);
+        }
+        out.push(Command::Store { batch: self.serial, verbs, wants_answers });
+    }
+
+    fn ask(&mut self, verb: Verb, purpose: Purpose) {
+        self.verbs.push(verb);
+        self.purposes.push(purpose);
+    }
+
+    fn tell(&mut self, verb: Verb) {
+        self.ask(verb, Purpose::Nothing);
+    }
+
+    fn send(&self, to: NodeId, message: Message, out: &mut Vec<Command>) {
+        out.push(Command::Send { to, message });
+    }
+
+    /// Hands an event to the node inside and carries out what it wants.
+    fn tell_node(&mut self, now: Time, event: node::Event, out: &mut Vec<Command>) {
+        let mut commands = std::mem::take(&mut self.scratch);
+        self.node.handle(now, event, &mut commands);
+        for command in commands.drain(..) {
+            self.carry_out(now, command, out);
+        }
+        self.scratch = commands;
+    }
+
+    fn carry_out(&mut self, now: Time, command: node::Command, out: &mut Vec<Command>) {
+        let me = self.setup.me;
+        match command {
+            node::Command::Start { task, attempt, slot } => {
+                let generation = self.generation(task);
+                self.count_busy(now);
+                let read = self.node.input_bytes(slot);
+                self.window.asked_bytes += read;
+                self.window.begun += 1;
+                self.window.begun_bytes += read;
+                self.starts[slot.index()] = (now, read);
+                self.tell(Verb::Start { task, owner: me, generation, attempt });
+                out.push(Command::Start { task, attempt, slot });
+            }
+            node::Command::Kill { slot, hard, .. } => out.push(Command::Kill { slot, hard }),
+            node::Command::Complete { task, .. } => self.settle(task, Verdict::Done),
+            node::Command::Fail { task, .. } => self.settle(task, Verdict::Failed),
+            node::Command::Interrupt { .. } => {}
+            node::Command::Locate { object } => {
+                self.ask(Verb::Locate { object, by: me.node }, Purpose::Locate(object));
+            }
+            node::Command::Fetch { object, bytes } => self.fetch(object, bytes, out),
+            node::Command::Drop { object } => self.ask(Verb::Drop { object, owner: me }, Purpose::Drop(object)),
+            node::Command::Evict { object } => {
+                self.tell(Verb::Drop { object, owner: me });
+                out.push(Command::Evict { object });
+            }
+            node::Command::Lost { task, object } => self.lost(task, object),
+            node::Command::NeverFits { task, .. } => self.settle(task, Verdict::Failed),
+        }
+    }
+
+    /// A task is this member's now: unless it knows already, it is placed.
+    fn accept(&mut self, now: Time, load: Load, out: &mut Vec<Command>) {
+        let Load { ready, inputs, tenure } = load;
+        let is_known = self.held.contains_key(&ready.task) || self.leaving.contains_key(&ready.task);
+        if is_known || self.is_out_of_date(ready.task) {
+            return;
+        }
+        self.held.insert(ready.task, Held { generation: ready.generation, tenure });
+        let mut view = View {
+            me: self.setup.me.node,
+            nodes: self.setup.nodes,
+            estimated: estimated(&self.flow, &self.means, self.mean, ready.task),
+            bandwidth: self.setup.bandwidth,
+            has_largest: inputs.largest.is_some_and(|object| self.node.has_object(object)),
+            rng: &mut self.rng,
+        };
+        match self.place.ready(&ready, &inputs, &mut view) {
+            Placement::Push(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
+            Placement::Push(node) => {
+                self.tally.pushed += 1;
+                self.hand_over(ready, inputs, node, None, 0, Terms::Keep);
+            }
+            Placement::Host(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Keep, out),
+            Placement::Host(node) if node != self.setup.me.node => {
+                self.hand_over(ready, inputs, node, None, 0, Terms::Host);
+            }
+            Placement::Keep => self.enqueue(now, ready, inputs, Terms::Keep, out),
+            Placement::Share => self.enqueue(now, ready, inputs, Terms::Share, out),
+            Placement::Host(_) => self.enqueue(now, ready, inputs, Terms::Host, out),
+            Placement::Probe(nodes) => self.probe(now, ready, inputs, nodes, out),
+        }
+    }
+
+    fn enqueue(&mut self, now: Time, ready: ReadyTask, inputs: Inputs, terms: Terms, out: &mut Vec<Command>) {
+        match terms {
+            Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
+            Terms::Share => self.tell_node(now, node::Event::Offered(ready), out),
+            Terms::Host => self.take_in(now, ready, inputs, out),
+        }
+    }
+
+    /// What a node has to know of a task that the store made this member's.
+    fn ready_task(&self, task: TaskId, attempt: u16, generation: u16, inputs: &Inputs) -> ReadyTask {
+        let attempt = attempt.saturating_add(1);
+        ReadyTask {
+            task,
+            class: self.flow.class(task, attempt),
+            priority: self.flow.priority(task),
+            attempt,
+            generation,
+            input_bytes: inputs.total_bytes,
+        }
+    }
+
+    fn load_of(&self, task: TaskId, attempt: u16, generation: u16, tenure: u16, inputs: Inputs) -> Load {
+        Load { ready: self.ready_task(task, attempt, generation, &inputs), inputs, tenure }
+    }
+
+    fn generation(&self, task: TaskId) -> u16 {
+        self.held.get(&task).map_or(0, |held| held.generation)
+    }
+
+    /// Takes in what the store says is this member's.
+    fn accept_holding(&mut self, now: Time, holding: Holding, out: &mut Vec<Command>) {
+        let Holding { task, phase, generation, attempt, tenure, verdict, inputs, outputs } = holding;
+        if self.is_out_of_date(task) {
+            return;
+        }
+        match phase {
+            Phase::Ready | Phase::Running => {
+                self.by_inquiry.insert(task);
+                let ready = self.ready_task(task, attempt, generation, &inputs);
+                self.accept(now, Load { ready, inputs, tenure }, out);
+            }
+            Phase::Settled => self.deliver_again(task, verdict, generation, outputs),
+            Phase::Waiting | Phase::Delivered => {}
+        }
+    }
+
+    /// A task is not this member's any more; says whether it was.
+    fn let_go(&mut self, task: TaskId) -> bool {
+        if self.setup.has_leases {
+            self.let_go_after.insert(task, self.serial);
+            self.let_go_order.push_back((self.serial, task));
+        }
+        self.held.remove(&task).is_some()
+    }
+
+    /// Whether an answer that is being read was given before this member let go of a task.
+    fn is_out_of_date(&self, task: TaskId) -> bool {
+        let last = self.let_go_after.get(&task);
+        last.is_some_and(|last| self.answering.is_some_and(|question| question <= *last))
+    }
+
+    /// Forgets what no answer can be older than.
+    fn forget_old(&mut self) {
+        let oldest = self.asked.keys().next().copied().unwrap_or(u64::MAX);
+        while let Some((_, task)) = self.let_go_order.front().copied().filter(|(after, _)| *after < oldest) {
+            self.let_go_order.pop_front();
+            // It may have come back and been let go of again since.
+            if self.let_go_after.get(&task).is_some_and(|last| *last < oldest) {
+                self.let_go_after.remove(&task);
+            }
+        }
+    }
+
+    fn is_gone(&self, node: NodeId) -> bool {
+        self.gone.contains(&node)
+    }
+
+    fn answered(&mut self, now: Time, batch: u64, answers: Vec<Answer>, out: &mut Vec<Command>) {
+        let Some(purposes) = self.asked.remove(&batch) else { return };
+        self.answering = Some(batch);
+        for (purpose, answer) in purposes.into_iter().zip(answers) {
+            self.learn(now, purpose, answer, out);
+        }
+        self.answering = None;
+        self.forget_old();
+        self.send_parcels(now, out);
+    }
+
+    fn learn(&mut self, now: Time, purpose: Purpose, answer: Answer, out: &mut Vec<Command>) {
+        match (purpose, answer) {
+            (Purpose::Settle(task), answer) => self.settled(now, task, answer == Answer::Done, out),
+            (Purpose::Close { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
+                let load = self.load_of(child, attempt, generation, tenure, inputs);
+                self.closed(now, parent, closed, load, out);
+                self.child_answered(parent);
+            }
+            (Purpose::CloseFor { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
+                let load = self.load_of(child, attempt, generation, tenure, inputs);
+                self.closed(now, parent, closed, load, out);
+            }
+            (Purpose::Release { task, object }, answer) => self.released(now, task, object, answer, out),
+            (Purpose::HandOver(task), answer) => self.handed_over(task, answer == Answer::Done),
+            (Purpose::Verify(load, terms), Answer::Done) => self.take_one(now, load, terms, out),
+            (Purpose::Retake(load), Answer::Done) => {
+                self.by_inquiry.insert(load.ready.task);
+                self.accept(now, load, out);
+            }
+            (Purpose::Locate(object), Answer::Located { bytes, generation, places }) => {
+                self.located(now, object, bytes, generation, places, out);
+            }
+            (Purpose::Drop(object), answer) => {
+                let is_gone = answer == Answer::Done;
+                // It may have been made here since it was to go.
+                if is_gone && !self.node.has_object(object) {
+                    out.push(Command::Evict { object });
+                }
+                self.tell_node(now, node::Event::Dropped { object, is_gone }, out);
+            }
+            (Purpose::Await { task, parent, generation, position }, answer) => {
+                self.awaits(task, parent, generation, position, answer == Answer::Done);
+            }
+            (Purpose::Reopen { parent, generation, child }, Answer::Reopened { reopened, attempt, tenure, inputs }) => {
+                let load = self.load_of(parent, attempt, generation.saturating_add(1), tenure, inputs);
+                self.reopened(now, child, reopened, load, out);
+            }
+            (Purpose::Cancel(task), Answer::Closed { generation, .. }) => self.cancelled(now, task, generation, out),
+            (Purpose::Claim { is_last }, Answer::Holdings { tasks, lost }) => {
+                self.claimed(now, is_last, tasks, lost, out);
+            }
+            (Purpose::Owned, Answer::Holdings { tasks, .. }) => {
+                for holding in tasks {
+                    self.accept_holding(now, holding, out);
+                }
+            }
+            (Purpose::Renew { sent }, answer) => self.renewed(now, sent, answer, out),
+            (Purpose::Join { sent }, answer) => self.joined(now, sent, answer),
+            (Purpose::Resettle, Answer::Settled(tasks)) => self.close_again(tasks),
+            _ => {}
+        }
+    }
+
+    fn message(&mut self, now: Time, from: NodeId, message: Message, out: &mut Vec<Command>) {
+        match message {
+            Message::Poll { serial } => {
+                self.share_surplus(now, true);
+                let load = Message::Load { serial, shared: self.sharable() as u32, waiting: self.load() };
+                self.send(from, load, out);
+            }
+            Message::Load { serial, shared, waiting } => self.heard_load(now, from, serial, shared, waiting, out),
+            Message::Steal { serial, boot } => self.robbed(from, serial, boot, out),
+            Message::Pull { serial, boot, count } => self.pulled(now, from, serial, boot, count, out),
+            Message::Nothing { serial } => self.got_nothing(now, serial),
+            Message::Take { parcel, sender, oldest, boot, serial, terms, tasks } => {
+                if boot == self.setup.me.boot {
+                    self.send(from, Message::Taken { parcel }, out);
+                    if self.is_new_parcel(from, sender, oldest, parcel) {
+                        self.take(now, serial, terms, tasks, out);
+                    }
+                }
+            }
+            Message::Taken { parcel } => drop(self.parcels.remove(&parcel)),
+            Message::Work => {
+                if self.place.announced() {
+                    self.hunter.rest_until(now);
+                }
+            }
+            Message::Unneeded(objects) => {
+                for object in objects {
+                    self.tell_node(now, node::Event::Unneeded { object }, out);
+                }
+            }
+        }
+    }
+
+    fn finished(&mut self, now: Time, slot: SlotId, end: End, outputs: Vec<(ObjectId, u64)>, out: &mut Vec<Command>) {
+        self.count_busy(now);
+        let (started, _) = self.starts[slot.index()];
+        let Some(task) = self.node.task_in(slot) else { return };
+        if end == End::Done {
+            let length = now.since(started).as_nanos() as u64;
+            for mean in [&mut self.means[self.flow.kind(task).index()], &mut self.mean] {
+                mean.sum_ns = mean.sum_ns.saturating_add(length);
+                mean.count += 1;
+            }
+            self.window.finished += 1;
+            self.deliveries.insert(task, Delivery::new(outputs));
+        }
+        self.tell_node(now, node::Event::Finished { slot, end }, out);
+        let made: Vec<(ObjectId, u64)> = self.deliveries.get(&task).map_or_else(Vec::new, |it| it.outputs.to_vec());
+        for (object, bytes) in made {
+            self.tell_node(now, node::Event::Kept { object, bytes }, out);
+        }
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Vec<Command>) {
+        self.tell_node(now, node::Event::Wake, out);
+        self.wake_hunter(now, out);
+        self.wake_lease(now);
+        if self.check_at.is_some_and(|time| time <= now) {
+            self.check_at = None;
+            self.share_surplus(now, false);
+        }
+        if self.window.ends.is_some_and(|time| time <= now) {
+            self.close_window(now);
+        }
+    }
+
+    /// Shares what the local queue will not get to in time.
+    fn share_surplus(&mut self, now: Time, is_asked: bool) {
+        let local = self.node.local_len();
+        if local == 0 {
+            return;
+        }
+        let Watch { started, finished, begun, begun_bytes, .. } = self.window;
+        let bytes = begun_bytes / begun.max(1);
+        let moving = Duration::from_secs_f64(bytes as f64 / self.setup.bandwidth.max(1) as f64);
+        let backlog = Backlog { local, finished, elapsed: now.since(started), moving, is_asked };
+        let count = self.place.surplus(&backlog);
+        if count > 0 {
+            self.tally.migrated += self.node.share_local(count) as u64;
+        }
+    }
+
+    fn close_window(&mut self, now: Time) {
+        self.count_busy(now);
+        let length = now.since(self.window.since);
+        let seconds = length.as_secs_f64().max(1e-9);
+        let could = self.setup.bandwidth as f64 * seconds;
+        let slots = self.starts.len() as f64;
+        let seen = crate::place::Window {
+            moved: self.window.moved_bytes as f64 / could,
+            asked: self.window.asked_bytes as f64 / could,
+            idle: 1.0 - self.window.busy_ns as f64 / (length.as_nanos() as f64 * slots).max(1.0),
+        };
+        (self.window.since, self.window.moved_bytes, self.window.asked_bytes, self.window.busy_ns) = (now, 0, 0, 0);
+        self.window.ends = self.place.window_length().map(|length| now + length);
+        if self.place.window(&seen) {
+            self.tally.migrated += self.node.share_local(usize::MAX) as u64;
+        }
+    }
+
+    fn count_busy(&mut self, now: Time) {
+        let running = self.node.running() as u64;
+        self.window.busy_ns += running * now.since(self.window.counted_to).as_nanos() as u64;
+        self.window.counted_to = now;
+    }
+
+    fn change_place(&mut self, now: Time, place: Box<dyn Place>) {
+        self.place = place;
+        self.window.ends = self.place.window_length().map(|length| now + length);
+        self.check_at = None;
+        self.hunter.rest_until(now);
+    }
+
+    /// A member that drains starts nothing: whatever waits here goes to others, now and when it comes later.
+    fn hand_over_waiting(&mut self, now: Time, out: &mut Vec<Command>) {
+        let all = (0..self.setup.nodes).map(NodeId);
+        let peers: Vec<NodeId> = all.filter(|node| *node != self.setup.me.node && !self.is_gone(*node)).collect();
+        if self.node.waiting() == 0 || peers.is_empty() {
+            return;
+        }
+        let mut commands = std::mem::take(&mut self.scratch);
+        let waiting = self.node.take_waiting(&mut commands);
+        for command in commands.drain(..) {
+            self.carry_out(now, command, out);
+        }
+        self.scratch = commands;
+        let first = self.rng.below(peers.len() as u64) as usize;
+        for (ready, peer) in waiting.into_iter().zip(peers.iter().cycle().skip(first)) {
+            self.hand_over(ready, Inputs::default(), *peer, None, 0, Terms::Share);
+        }
+    }
+}
+
+/// How long a task will take: as declared, else like others of its kind, else like others here, else a guess.
+fn estimated(flow: &Workflow, means: &[Mean], mean: Mean, task: TaskId) -> Duration {
+    let of = |mean: &Mean| (mean.count > 0).then(|| Duration::from_nanos(mean.sum_ns / mean.count));
+    let declared = flow.estimated_time(task);
+    declared.or_else(|| of(&means[flow.kind(task).index()])).or_else(|| of(&mean)).unwrap_or(UNKNOWN_LENGTH)
+}
+
+#[cfg(test)]
+mod tests;

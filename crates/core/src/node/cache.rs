@@ -1,0 +1,363 @@
+//! What a node has of the run's objects, and the room that is left.
+//!
+//! An object that was made here, or that the store calls the last of its kind, is never given up while somebody may
+//! need it. Copies of others are, the least recently used first, but only after the store has agreed: it alone
+//! knows whether a copy has become the last one. What a staged or running task reads is pinned.
+
+use std::collections::BTreeMap;
+
+use crate::ids::ObjectId;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Room is reserved; it is on its way.
+    Coming,
+    /// It is here.
+    Here,
+    /// It will go, as soon as the store agrees.
+    Leaving,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    bytes: u64,
+    pins: u32,
+    state: State,
+    /// Others rely on this copy.
+    is_kept: bool,
+    /// Nobody needs it any more.
+    is_unneeded: bool,
+    last_used: u64,
+}
+
+impl Entry {
+    fn can_go(&self) -> bool {
+        self.state == State::Here && self.pins == 0 && !self.is_kept
+    }
+}
+
+/// Whether there is room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It has been reserved.
+    Reserved,
+    /// There will be once these are gone; they have been marked so.
+    After(Vec<ObjectId>),
+    /// Not before something that is pinned or kept goes.
+    NotNow,
+    /// It could not be if there were nothing else here.
+    Never,
+}
+
+/// The objects of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    capacity: u64,
+    /// The capacity that it has when nothing is wrong: what does not fit into that never will.
+    nominal: u64,
+    /// All that is here, on its way, or reserved for outputs.
+    used: u64,
+    /// What of it is about to go.
+    leaving: u64,
+    entries: BTreeMap<ObjectId, Entry>,
+    /// What can go, by the time of its last use.
+    idle: BTreeMap<u64, ObjectId>,
+    uses: u64,
+    /// What has come or gone since somebody looked; nothing is noted if nobody does.
+    changes: Option<Vec<(ObjectId, bool)>>,
+}
+
+impl Cache {
+    pub(super) fn new(capacity: u64) -> Cache {
+        Cache {
+            capacity,
+            nominal: capacity,
+            used: 0,
+            leaving: 0,
+            entries: BTreeMap::new(),
+            idle: BTreeMap::new(),
+            uses: 0,
+            changes: None,
+        }
+    }
+
+    /// Notes from now on what comes and goes.
+    pub(super) fn note_changes(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    /// What has come or gone since the last time.
+    pub(super) fn take_changes(&mut self) -> Vec<(ObjectId, bool)> {
+        self.changes.as_mut().map_or_else(Vec::new, std::mem::take)
+    }
+
+    fn changed(&mut self, object: ObjectId, is_here: bool) {
+        if let Some(changes) = &mut self.changes {
+            changes.push((object, is_here));
+        }
+    }
+
+    /// Whether an object can be read here now.
+    pub(super) fn has(&self, object: ObjectId) -> bool {
+        self.entries.get(&object).is_some_and(|entry| entry.state == State::Here)
+    }
+
+    /// Whether an object is here or on its way.
+    pub(super) fn expects(&self, object: ObjectId) -> bool {
+        self.entries.get(&object).is_some_and(|entry| entry.state != State::Leaving)
+    }
+
+    /// The size of an object that is here or on its way.
+    pub(super) fn bytes(&self, object: ObjectId) -> Option<u64> {
+        self.entries.get(&object).map(|entry| entry.bytes)
+    }
+
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    pub(super) fn set_capacity(&mut self, bytes: u64) {
+        self.capacity = bytes;
+        self.nominal = self.nominal.max(bytes);
+    }
+
+    /// All that is here, with sizes.
+    pub(super) fn objects(&self) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| entry.state == State::Here)
+            .map(|(object, entry)| (*object, entry.bytes))
+    }
+
+    /// Checks that room and pins are what these account for.
+    pub(super) fn check(&self, pins: &BTreeMap<ObjectId, u32>, reserved: u64) -> Result<(), String> {
+        let held: u64 = self.entries.values().map(|entry| entry.bytes).sum();
+        if held + reserved != self.used {
+            return Err(format!("{held} bytes are held and {reserved} reserved, but {} counted", self.used));
+        }
+        for (object, entry) in &self.entries {
+            let expected = pins.get(object).copied().unwrap_or(0);
+            if entry.pins != expected {
+                return Err(format!("{object:?} has {} pins, and {expected} readers", entry.pins));
+            }
+            if entry.can_go() != self.idle.contains_key(&entry.last_used) {
+                return Err(format!("{object:?} can go, and nobody knows, or the other way round"));
+            }
+        }
+        match pins.keys().find(|object| !self.entries.contains_key(object)) {
+            Some(object) => Err(format!("{object:?} is read here, but not here")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether nothing is about to go, and the room is what it should be.
+    pub(super) fn is_settled(&self) -> bool {
+        self.leaving == 0 && self.capacity == self.nominal
+    }
+
+    /// Reserves room for objects that will come and for so many bytes besides; all of it or nothing. With `forced`, also
+    /// beyond the capacity.
+    pub(super) fn reserve(&mut self, coming: &[(ObjectId, u64)], besides: u64, all_inputs: u64, forced: bool) -> Room {
+        let new = coming.iter().filter(|(object, _)| !self.entries.contains_key(object));
+        let needed = new.map(|(_, bytes)| *bytes).sum::<u64>().saturating_add(besides);
+        if all_inputs.saturating_add(besides) > self.nominal {
+            return Room::Never;
+        }
+        // What is about to leave and is wanted after all will have to come again.
+        if coming.iter().any(|(object, _)| self.entries.get(object).is_some_and(|entry| entry.state == State::Leaving))
+        {
+            return Room::NotNow;
+        }
+        let free = self.capacity.saturating_sub(self.used);
+        if needed > free && !forced {
+            return self.make_room(needed - free);
+        }
+        for (object, bytes) in coming {
+            if !self.entries.contains_key(object) {
+                self.used += bytes;
+                self.insert(*object, *bytes, State::Coming, false);
+            }
+        }
+        self.used += besides;
+        Room::Reserved
+    }
+
+    fn make_room(&mut self, missing: u64) -> Room {
+        let mut gained = self.leaving;
+        let mut leaving = Vec::new();
+        for object in self.idle.values() {
+            if gained >= missing {
+                break;
+            }
+            gained += self.entries[object].bytes;
+            leaving.push(*object);
+        }
+        if gained < missing {
+            return Room::NotNow;
+        }
+        for object in &leaving {
+            self.leave(*object);
+        }
+        Room::After(leaving)
+    }
+
+    fn leave(&mut self, object: ObjectId) {
+        let Some(entry) = self.entries.get_mut(&object) else { return };
+        self.idle.remove(&entry.last_used);
+        entry.state = State::Leaving;
+        self.leaving += entry.bytes;
+        self.changed(object, false);
+    }
+
+    fn insert(&mut self, object: ObjectId, bytes: u64, state: State, is_kept: bool) {
+        self.uses += 1;
+        let entry = Entry { bytes, pins: 0, state, is_kept, is_unneeded: false, last_used: self.uses };
+        self.entries.insert(object, entry);
+        self.changed(object, true);
+        if entry.can_go() {
+            self.idle.insert(self.uses, object);
+        }
+    }
+
+    /// Gives back room that was reserved besides objects.
+    pub(super) fn unreserve(&mut self, bytes: u64) {
+        self.used -= bytes;
+    }
+
+    /// An object has come; says whether it was expected.
+    pub(super) fn arrived(&mut self, object: ObjectId) -> bool {
+        let Some(entry) = self.entries.get_mut(&object).filter(|entry| entry.state == State::Coming) else {
+            return false;
+        };
+        entry.state = State::Here;
+        if entry.can_go() {
+            self.idle.insert(entry.last_used, object);
+        }
+        true
+    }
+
+    /// An object that should have come will not.
+    pub(super) fn gave_up(&mut self, object: ObjectId) {
+        if self.entries.get(&object).is_some_and(|entry| entry.state == State::Coming) {
+            self.remove(object);
+        }
+    }
+
+    /// An object was made here, or lies here from the beginning: it is kept. It takes room even if there is none, for it is
+    /// there.
+    pub(super) fn keep(&mut self, object: ObjectId, bytes: u64) {
+        let pins = self.entries.get(&object).map_or(0, |entry| entry.pins);
+        self.remove(object);
+        self.used += bytes;
+        self.insert(object, bytes, State::Here, true);
+        if let Some(entry) = self.entries.get_mut(&object) {
+            entry.pins = pins;
+        }
+    }
+
+    fn remove(&mut self, object: ObjectId) {
+        let Some(entry) = self.entries.remove(&object) else { return };
+        self.used -= entry.bytes;
+        if entry.state == State::Leaving {
+            self.leaving -= entry.bytes;
+        }
+        self.idle.remove(&entry.last_used);
+        self.changed(object, false);
+    }
+
+    pub(super) fn pin(&mut self, object: ObjectId) {
+        self.uses += 1;
+        let Some(entry) = self.entries.get_mut(&object) else { return };
+        self.idle.remove(&entry.last_used);
+        entry.pins += 1;
+        entry.last_used = self.uses;
+    }
+
+    /// A reader is done with an object; says whether it has been deleted with that.
+    pub(super) fn unpin(&mut self, object: ObjectId) -> bool {
+        let Some(entry) = self.entries.get_mut(&object) else { return false };
+        entry.pins = entry.pins.saturating_sub(1);
+        if entry.pins == 0 && entry.is_unneeded && entry.state == State::Here {
+            self.remove(object);
+            return true;
+        }
+        if entry.can_go() {
+            self.idle.insert(entry.last_used, object);
+        }
+        false
+    }
+
+    /// The store has answered whether an object may go.
+    pub(super) fn dropped(&mut self, object: ObjectId, is_gone: bool) {
+        if is_gone {
+            if self.entries.get(&object).is_some_and(|entry| entry.state == State::Leaving) {
+                self.remove(object);
+            }
+        } else if let Some(entry) = self.entries.get_mut(&object) {
+            if entry.state == State::Leaving {
+                self.leaving -= entry.bytes;
+            }
+            entry.state = State::Here;
+            entry.is_kept = true;
+            self.changed(object, true);
+        }
+    }
+
+    /// Nobody needs an object any more; says whether it has been deleted.
+    pub(super) fn unneeded(&mut self, object: ObjectId) -> bool {
+        let Some(entry) = self.entries.get_mut(&object) else { return false };
+        entry.is_unneeded = true;
+        if entry.state == State::Here && entry.pins == 0 {
+            self.remove(object);
+            return true;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(number: u32) -> ObjectId {
+        ObjectId(number)
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_and_what_is_kept_or_pinned_stays() {
+        let mut cache = Cache::new(100);
+        cache.keep(object(0), 40);
+        for number in [1, 2] {
+            assert_eq!(cache.reserve(&[(object(number), 30)], 0, 30, false), Room::Reserved);
+            cache.arrived(object(number));
+        }
+        cache.pin(object(1));
+        cache.unpin(object(1));
+        assert_eq!(cache.reserve(&[(object(3), 10)], 10, 10, false), Room::After(vec![object(2)]));
+        assert_eq!(cache.reserve(&[(object(3), 10)], 10, 10, false), Room::After(vec![]));
+        cache.dropped(object(2), true);
+        assert_eq!(cache.reserve(&[(object(3), 10)], 10, 10, false), Room::Reserved);
+        cache.pin(object(1));
+        assert_eq!(cache.reserve(&[(object(4), 20)], 0, 20, false), Room::NotNow);
+        assert_eq!(cache.reserve(&[(object(4), 101)], 0, 101, false), Room::Never);
+        assert_eq!(cache.used(), 90);
+    }
+
+    #[test]
+    fn a_last_copy_becomes_one_that_is_kept() {
+        let mut cache = Cache::new(10);
+        assert_eq!(cache.reserve(&[(object(1), 10)], 0, 10, false), Room::Reserved);
+        cache.arrived(object(1));
+        assert_eq!(cache.reserve(&[(object(2), 5)], 0, 5, false), Room::After(vec![object(1)]));
+        assert!(!cache.has(object(1)));
+        cache.dropped(object(1), false);
+        assert!(cache.has(object(1)));
+        assert_eq!(cache.reserve(&[(object(2), 5)], 0, 5, false), Room::NotNow);
+        assert!(cache.unneeded(object(1)));
+        assert_eq!((cache.used(), cache.reserve(&[(object(2), 5)], 0, 5, false)), (0, Room::Reserved));
+    }
+}

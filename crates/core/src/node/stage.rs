@@ -1,0 +1,338 @@
+//! Fetch before the slot: tasks whose inputs are being brought while others compute.
+//!
+//! ```text
+//!   taken from a queue ──▶ locating ──▶ room for all of it at once? ──yes──▶ fetching ──▶ prepared ──▶ slot
+//!                                              │ ▲
+//!                                              no│ something went
+//!                                              ▼ │
+//!                                             parked
+//! ```
+//!
+//! The list is short and bounded. A task holds nothing until all that it needs can be reserved at once, so no two of them
+//! can wait for each other's room.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::cache::{Cache, Room};
+use super::{Command, ReadyTask};
+use crate::ids::{ObjectId, TaskId};
+use crate::workflow::Workflow;
+
+/// How often tasks found what they read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheTally {
+    /// Inputs that were here, or on their way for somebody else.
+    pub hits: u64,
+    /// Inputs that had to be fetched.
+    pub misses: u64,
+    /// The size of those that were here.
+    pub hit_bytes: u64,
+    /// The size of those that had to be fetched.
+    pub miss_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Locating,
+    Parked,
+    Fetching,
+    Prepared,
+}
+
+#[derive(Clone, Debug)]
+struct Staged {
+    ready: ReadyTask,
+    step: Step,
+    /// How many objects have to be located, or to come, before the next step.
+    open: u32,
+    /// What it may write.
+    output_bytes: u64,
+    /// Sizes of inputs that were not here.
+    located: Vec<(ObjectId, u64)>,
+}
+
+/// The staging list and the objects of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    pub(super) cache: Cache,
+    window: usize,
+    /// Objects from this number on are wherever one looks.
+    everywhere_from: usize,
+    tasks: BTreeMap<TaskId, Staged>,
+    locating: BTreeMap<ObjectId, Vec<TaskId>>,
+    fetching: BTreeMap<ObjectId, Vec<TaskId>>,
+    /// Objects that are looked for again because fetching them failed.
+    relocating: BTreeSet<ObjectId>,
+    parked: VecDeque<TaskId>,
+    prepared: VecDeque<TaskId>,
+    pub(super) tally: CacheTally,
+}
+
+impl Stage {
+    /// Room for so many bytes, and so many tasks that wait for theirs.
+    pub(super) fn new(capacity: u64, window: usize, everywhere_from: usize) -> Stage {
+        Stage {
+            cache: Cache::new(capacity),
+            window,
+            everywhere_from,
+            tasks: BTreeMap::new(),
+            locating: BTreeMap::new(),
+            fetching: BTreeMap::new(),
+            relocating: BTreeSet::new(),
+            parked: VecDeque::new(),
+            prepared: VecDeque::new(),
+            tally: CacheTally::default(),
+        }
+    }
+
+    /// Whether any task may have to wait for data.
+    pub(super) fn is_used(&self) -> bool {
+        self.window > 0
+    }
+
+    /// Whether one more task may be staged.
+    pub(super) fn has_window(&self) -> bool {
+        self.tasks.len() < self.window
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Takes a task in.
+    pub(super) fn admit(&mut self, flow: &Workflow, ready: ReadyTask, output_bytes: u64, out: &mut Vec<Command>) {
+        let staged = Staged { ready, step: Step::Locating, open: 0, output_bytes, located: Vec::new() };
+        self.tasks.insert(ready.task, staged);
+        self.proceed(flow, ready.task, out);
+    }
+
+    /// Looks for what is neither here nor known, or else goes on to reserve.
+    fn proceed(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) {
+        let Some(staged) = self.tasks.get_mut(&task) else { return };
+        let mut open = 0;
+        for object in needed(flow, task, self.everywhere_from) {
+            let is_known = self.cache.expects(object) || staged.located.iter().any(|(known, _)| *known == object);
+            if is_known {
+                continue;
+            }
+            open += 1;
+            let askers = self.locating.entry(object).or_default();
+            if askers.is_empty() && !self.relocating.contains(&object) {
+                out.push(Command::Locate { object });
+            }
+            askers.push(task);
+        }
+        staged.open = open;
+        if open == 0 {
+            self.reserve(flow, task, false, out);
+        }
+    }
+
+    fn reserve(&mut self, flow: &Workflow, task: TaskId, forced: bool, out: &mut Vec<Command>) {
+        let Some(staged) = self.tasks.get_mut(&task) else { return };
+        let coming: Vec<(ObjectId, u64)> =
+            staged.located.iter().filter(|(object, _)| !self.cache.expects(*object)).copied().collect();
+        let here: u64 = needed(flow, task, self.everywhere_from).filter_map(|object| self.cache.bytes(object)).sum();
+        let all_inputs = coming.iter().map(|(_, bytes)| *bytes).sum::<u64>().saturating_add(here);
+        match self.cache.reserve(&coming, staged.output_bytes, all_inputs, forced) {
+            Room::Reserved => {}
+            Room::After(leaving) => {
+                out.extend(leaving.into_iter().map(|object| Command::Drop { object }));
+                staged.step = Step::Parked;
+                self.parked.push_back(task);
+                return;
+            }
+            Room::NotNow => {
+                staged.step = Step::Parked;
+                self.parked.push_back(task);
+                return;
+            }
+            Room::Never => {
+                let needed_bytes = all_inputs.saturating_add(staged.output_bytes);
+                self.tasks.remove(&task);
+                out.push(Command::NeverFits { task, needed_bytes });
+                return;
+            }
+        }
+        staged.step = Step::Fetching;
+        staged.open = 0;
+        for object in needed(flow, task, self.everywhere_from) {
+            self.cache.pin(object);
+            let bytes = self.cache.bytes(object).unwrap_or(0);
+            let is_new = coming.iter().any(|(new, _)| *new == object);
+            if is_new {
+                self.tally.misses += 1;
+                self.tally.miss_bytes += bytes;
+            } else {
+                self.tally.hits += 1;
+                self.tally.hit_bytes += bytes;
+            }
+            if self.cache.has(object) {
+                continue;
+            }
+            staged.open += 1;
+            // What is on its way comes, even if whoever wanted it first has gone.
+            if is_new {
+                out.push(Command::Fetch { object, bytes });
+            }
+            self.fetching.entry(object).or_default().push(task);
+        }
+        if staged.open == 0 {
+            staged.step = Step::Prepared;
+            self.prepared.push_back(task);
+        }
+    }
+
+    /// Tries again what had no room.
+    pub(super) fn retry_parked(&mut self, flow: &Workflow, out: &mut Vec<Command>) {
+        for task in std::mem::take(&mut self.parked) {
+            if let Some(staged) = self.tasks.get_mut(&task) {
+                staged.step = Step::Locating;
+                self.proceed(flow, task, out);
+            }
+        }
+    }
+
+    /// Whether nothing on the list can go on by itself.
+    pub(super) fn is_blocked(&self) -> bool {
+        !self.parked.is_empty() && self.parked.len() == self.tasks.len() && self.cache.is_settled()
+    }
+
+    /// Lets the first task go on though there is no room: a node full of what it made itself would otherwise stand still
+    /// for ever, and one task too many at a time does little harm.
+    pub(super) fn force(&mut self, flow: &Workflow, out: &mut Vec<Command>) {
+        if let Some(task) = self.parked.pop_front() {
+            self.reserve(flow, task, true, out);
+        }
+    }
+
+    /// How many tasks hold nothing and wait for room.
+    pub(super) fn parked(&self) -> usize {
+        self.parked.len()
+    }
+
+    /// Gives up to so many of those away, the last first.
+    pub(super) fn give_parked(&mut self, count: usize) -> Vec<ReadyTask> {
+        let given = (0..count).map_while(|_| self.parked.pop_back());
+        let given: Vec<TaskId> = given.collect();
+        given.into_iter().filter_map(|task| self.tasks.remove(&task)).map(|staged| staged.ready).collect()
+    }
+
+    /// Hands out the first prepared task that may start, with the room that is reserved for what it writes.
+    pub(super) fn next(&mut self, admits: impl Fn(&ReadyTask) -> bool) -> Option<(ReadyTask, u64)> {
+        let at = self.prepared.iter().position(|task| admits(&self.tasks[task].ready))?;
+        let task = self.prepared.remove(at)?;
+        let staged = self.tasks.remove(&task)?;
+        Some((staged.ready, staged.output_bytes))
+    }
+
+    /// A task that was started from here has ended: gives back what it held.
+    pub(super) fn ended(&mut self, flow: &Workflow, task: TaskId, output_bytes: u64, out: &mut Vec<Command>) {
+        self.cache.unreserve(output_bytes);
+        self.unpin_inputs(flow, task, out);
+    }
+
+    fn unpin_inputs(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) {
+        for object in needed(flow, task, self.everywhere_from) {
+            if self.cache.unpin(object) {
+                out.push(Command::Evict { object });
+            }
+        }
+    }
+
+    /// An object has been found, or not.
+    pub(super) fn located(&mut self, flow: &Workflow, object: ObjectId, bytes: Option<u64>, out: &mut Vec<Command>) {
+        if self.relocating.remove(&object) {
+            match bytes {
+                Some(bytes) => out.push(Command::Fetch { object, bytes }),
+                None => {
+                    for task in self.fetching.remove(&object).unwrap_or_default() {
+                        self.give_up(flow, task, out);
+                        out.push(Command::Lost { task, object });
+                    }
+                    self.cache.gave_up(object);
+                }
+            }
+        }
+        for task in self.locating.remove(&object).unwrap_or_default() {
+            let Some(staged) = self.tasks.get_mut(&task) else { continue };
+            let Some(bytes) = bytes else {
+                self.give_up(flow, task, out);
+                out.push(Command::Lost { task, object });
+                continue;
+            };
+            staged.located.push((object, bytes));
+            staged.open -= 1;
+            if staged.open == 0 {
+                self.proceed(flow, task, out);
+            }
+        }
+    }
+
+    /// An object has come.
+    pub(super) fn fetched(&mut self, object: ObjectId) {
+        self.cache.arrived(object);
+        for task in self.fetching.remove(&object).unwrap_or_default() {
+            let Some(staged) = self.tasks.get_mut(&task) else { continue };
+            staged.open -= 1;
+            if staged.open == 0 {
+                staged.step = Step::Prepared;
+                self.prepared.push_back(task);
+            }
+        }
+    }
+
+    /// An object could not be fetched from where it was said to be: it is looked for again.
+    pub(super) fn fetch_failed(&mut self, object: ObjectId, out: &mut Vec<Command>) {
+        if !self.fetching.contains_key(&object) {
+            self.cache.gave_up(object);
+            return;
+        }
+        if self.relocating.insert(object) && !self.locating.contains_key(&object) {
+            out.push(Command::Locate { object });
+        }
+    }
+
+    /// Takes a task off the list and gives back what it held; what is on its way for it comes all the same.
+    pub(super) fn give_up(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) -> Option<ReadyTask> {
+        let staged = self.tasks.remove(&task)?;
+        match staged.step {
+            Step::Locating => self.locating.values_mut().for_each(|askers| askers.retain(|asker| *asker != task)),
+            Step::Parked => self.parked.retain(|parked| *parked != task),
+            Step::Fetching | Step::Prepared => {
+                self.prepared.retain(|prepared| *prepared != task);
+                self.fetching.values_mut().for_each(|waiting| waiting.retain(|waiter| *waiter != task));
+                self.cache.unreserve(staged.output_bytes);
+                self.unpin_inputs(flow, task, out);
+            }
+        }
+        Some(staged.ready)
+    }
+
+    /// Checks that room and pins are what the tasks on the list and those in slots account for.
+    pub(super) fn check(&self, flow: &Workflow, running: &[(TaskId, u64)]) -> Result<(), String> {
+        let holders = self.tasks.iter().filter(|(_, staged)| matches!(staged.step, Step::Fetching | Step::Prepared));
+        let holders = holders.map(|(task, staged)| (*task, staged.output_bytes)).chain(running.iter().copied());
+        let (mut pins, mut reserved) = (BTreeMap::new(), 0);
+        for (task, output_bytes) in holders {
+            reserved += output_bytes;
+            for object in needed(flow, task, self.everywhere_from) {
+                *pins.entry(object).or_insert(0u32) += 1;
+            }
+        }
+        if self.tasks.len() > self.window {
+            return Err(format!("{} tasks are staged, and only {} may be", self.tasks.len(), self.window));
+        }
+        self.cache.check(&pins, reserved)
+    }
+
+    /// All tasks on the list.
+    pub(super) fn task_ids(&self) -> Vec<TaskId> {
+        self.tasks.keys().copied().collect()
+    }
+}
+
+/// What a task reads that has to be here.
+pub(super) fn needed(flow: &Workflow, task: TaskId, everywhere_from: usize) -> impl Iterator<Item = ObjectId> + '_ {
+    flow.inputs(task).filter(move |object| object.index() < everywhere_from)
+}

@@ -1,0 +1,179 @@
+//! What needs the least data brought first: tasks whose inputs are here, or on their way for others.
+//!
+//! Of tasks that need the same amount, those that need the same object come together, so that what is brought for one
+//! serves the others while it is there; which object comes first differs from node to node. If all nodes went
+//! through their tasks in the same order, they would all want the same object at the same time, from the one node
+//! that has it.
+//!
+//! A task costs as many steps as it has inputs, and an object that comes or goes as many as there are tasks waiting here
+//! that read it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{ByClass, Key, Order, Sorted};
+use crate::ids::{ClassId, ObjectId, TaskId};
+use crate::node::ReadyTask;
+use crate::rng::Rng;
+use crate::workflow::Workflow;
+
+type Unused = fn(&ReadyTask, u64) -> (u64, u64);
+
+/// The order of one queue of one node.
+struct Aware {
+    flow: Arc<Workflow>,
+    seed: u64,
+    queue: ByClass<Sorted, Unused>,
+    /// Where each waiting task stands.
+    keys: BTreeMap<TaskId, (ClassId, Key)>,
+    /// The waiting tasks that read an object.
+    readers: BTreeMap<ObjectId, Vec<TaskId>>,
+    here: BTreeSet<ObjectId>,
+    arrivals: u64,
+}
+
+/// The order.
+pub(super) fn order(flow: Arc<Workflow>, seed: u64) -> impl Order {
+    let queue = ByClass::new((|_, _| (0, 0)) as Unused);
+    let (keys, readers, here) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    Aware { flow, seed, queue, keys, readers, here, arrivals: 0 }
+}
+
+impl Aware {
+    /// How a task ranks: the less has to be brought, the better.
+    fn key(&self, ready: &ReadyTask, arrival: u64) -> Key {
+        let inputs = self.flow.inputs(ready.task);
+        let share = ready.input_bytes / inputs.len().max(1) as u64;
+        let mut missing = 0u64;
+        let mut first = None;
+        for object in inputs.filter(|object| !self.here.contains(object)) {
+            // What has no known size still has to be asked for.
+            missing = missing.saturating_add(self.flow.declared_size(object).unwrap_or(share).max(1));
+            first = first.or(Some(object));
+        }
+        let together = first.map_or(0, |object| Rng::new(self.seed ^ u64::from(object.0)).next() >> 24 << 24);
+        (ready.priority, u64::MAX - missing, together | (0xFF_FFFF - (arrival & 0xFF_FFFF)))
+    }
+
+    fn forget(&mut self, ready: &ReadyTask) {
+        self.keys.remove(&ready.task);
+        for object in self.flow.inputs(ready.task) {
+            if let Some(readers) = self.readers.get_mut(&object) {
+                readers.retain(|reader| *reader != ready.task);
+                if readers.is_empty() {
+                    self.readers.remove(&object);
+                }
+            }
+        }
+    }
+}
+
+impl Order for Aware {
+    fn push(&mut self, task: ReadyTask) {
+        self.arrivals += 1;
+        let key = self.unique(task.class, self.key(&task, self.arrivals));
+        self.keys.insert(task.task, (task.class, key));
+        for object in self.flow.inputs(task.task) {
+            self.readers.entry(object).or_default().push(task.task);
+        }
+        self.queue.push_as(key, task);
+    }
+
+    fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
+        let task = self.queue.pop(admits)?;
+        self.forget(&task);
+        Some(task)
+    }
+
+    fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask> {
+        let given = self.queue.give(count, admits);
+        given.iter().for_each(|task| self.forget(task));
+        given
+    }
+
+    fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn follows_data(&self) -> bool {
+        true
+    }
+
+    fn data(&mut self, object: ObjectId, is_here: bool) {
+        let is_new = if is_here { self.here.insert(object) } else { self.here.remove(&object) };
+        let readers = self.readers.get(&object).filter(|_| is_new).cloned().unwrap_or_default();
+        for task in readers {
+            let Some((class, key)) = self.keys.get(&task).copied() else { continue };
+            let Some(ready) = self.queue.take(class, key) else { continue };
+            self.arrivals += 1;
+            let key = self.unique(class, self.key(&ready, self.arrivals));
+            self.keys.insert(task, (class, key));
+            self.queue.push_as(key, ready);
+        }
+    }
+}
+
+impl Aware {
+    /// A key that nobody has: arrivals are told apart by their last digits only.
+    fn unique(&self, class: ClassId, mut key: Key) -> Key {
+        while self.queue.has(class, key) {
+            key.2 = key.2.wrapping_sub(1);
+        }
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workflow::{Format, NoFiles};
+
+    /// Six tasks that read one of two files and one of three others, all of the same size.
+    fn filled(seed: u64) -> (Arc<Workflow>, impl Order) {
+        let text = "tasks: { t: { foreach: { i: 1..2, j: 1..3 }, run: 'x {i} {j}', in: [{ path: 'a{i}', size: 10 }, { path: 'b{j}', size: 10 }] } }";
+        let flow = Arc::new(Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap());
+        let mut order = order(flow.clone(), seed);
+        for task in flow.tasks() {
+            let class = flow.class(task, 1);
+            order.push(ReadyTask { task, class, priority: 0, attempt: 1, generation: 0, input_bytes: 20 });
+        }
+        (flow, order)
+    }
+
+    fn object(flow: &Workflow, name: &str) -> ObjectId {
+        (0..flow.object_count()).map(ObjectId::at).find(|object| flow.object_name(*object) == name).unwrap()
+    }
+
+    fn names(flow: &Workflow, order: &mut impl Order, count: usize) -> Vec<String> {
+        (0..count).map_while(|_| order.pop(&|_| true)).map(|ready| flow.name(ready.task)).collect()
+    }
+
+    #[test]
+    fn what_is_here_is_used_first_and_what_has_gone_last() {
+        let (flow, mut order) = filled(1);
+        order.data(object(&flow, "b2"), true);
+        order.data(object(&flow, "a2"), true);
+        assert_eq!(names(&flow, &mut order, 1), ["t:2,2"]);
+        order.data(object(&flow, "b2"), false);
+        let mut next = names(&flow, &mut order, 2);
+        next.sort();
+        assert_eq!(next, ["t:2,1", "t:2,3"]);
+        assert_eq!(order.len(), 3);
+        let given = order.give(1, &|_| true);
+        assert_eq!((given.len(), order.len()), (1, 2));
+    }
+
+    #[test]
+    fn tasks_that_need_the_same_object_come_together_and_nodes_begin_differently() {
+        let firsts: BTreeSet<Vec<String>> = (0..20)
+            .map(|seed| {
+                let (flow, mut order) = filled(seed);
+                ["b1", "b2", "b3"].iter().for_each(|name| order.data(object(&flow, name), true));
+                let first = names(&flow, &mut order, 3);
+                assert!(first.iter().all(|name| name[..3] == first[0][..3]), "{first:?}");
+                first
+            })
+            .collect();
+        assert_eq!(firsts.len(), 2);
+    }
+}
