@@ -79,11 +79,13 @@ fn holds_together(flow: &Workflow) {
             }
         }
         let _ = (flow.directory(task), flow.streams(task), flow.container(task), flow.definition_hash(task));
+        let _ = flow.sleep_time(task);
         let name = flow.name(task);
         let found = flow.find(&name).expect("a task is found by its name");
         assert!(found.contains(&task), "{name} is {task:?}, not {found:?}");
         for object in flow.outputs(task) {
             assert_eq!(flow.producer(object), Some(task));
+            let _ = flow.declared_size(object);
         }
     }
 }

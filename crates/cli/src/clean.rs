@@ -96,12 +96,16 @@ fn forget(state: &StateDirectory, recorded: &Recorded) -> Result<(), Failure> {
 
 fn clean_runs(state: &StateDirectory, dry_run: bool) -> Result<Code, Failure> {
     let runs = state.runs().map_err(|error| trouble(error, "make it readable"))?;
-    let Some((_, old)) = runs.split_last() else {
+    if runs.is_empty() {
         tell!("nothing to delete: there are no runs");
         return Ok(Code::Done);
-    };
+    }
+    // A simulated run is no reason to lose what the last real one printed.
+    let is_simulated = |run: &u64| state.run(*run).read_about().is_ok_and(|about| about.simulated.is_some());
+    let last_real = runs.iter().rev().find(|run| !is_simulated(run)).or(runs.last()).copied();
+    let old: Vec<u64> = runs.into_iter().filter(|run| Some(*run) != last_real).collect();
     let mut freed = 0;
-    for number in old {
+    for number in &old {
         for path in [state.run(*number).path, state.aside(*number)] {
             freed += size(&path);
             if !dry_run && path.exists() {

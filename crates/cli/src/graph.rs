@@ -16,7 +16,7 @@ mod pattern;
 mod picture;
 mod standing;
 mod svg;
-mod text;
+pub mod text;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -57,6 +57,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let is_running = show_running(&state, &recording, &tasks, &mut out)?;
     if attempts.is_empty() && !is_running {
         explain_nothing(&state, &run, (task, arguments.attempt), &tasks, &recording);
+    } else if recording.about.simulated.is_some() {
+        note!("run {} was only simulated: nothing was printed", run.number);
     } else if !is_running && attempts.iter().all(|attempt| attempt.log.1 == 0) {
         note!("it printed nothing");
     }
@@ -102,6 +104,9 @@ fn explain_nothing(
     let earlier = state.runs().unwrap_or_default().into_iter().rev().filter(|earlier| *earlier < number);
     let ran_in = earlier.take(LOOKED_BACK).find(|earlier| {
         let Ok(earlier) = Recording::read(&state.run(*earlier)) else { return false };
+        if earlier.about.simulated.is_some() {
+            return false;
+        }
         let mut attempts = earlier.entries().filter_map(|(_, entry)| match entry {
             Entry::Attempt(attempt) => Some(attempt.task),
             _ => None,

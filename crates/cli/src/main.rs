@@ -9,6 +9,7 @@ mod completions;
 mod diagnostics;
 mod exit;
 mod explain;
+mod generate;
 mod graph;
 mod load;
 mod logs;
@@ -19,6 +20,7 @@ mod report;
 mod run;
 mod runs;
 mod schema;
+mod simulate;
 mod status;
 mod top;
 mod words;
@@ -44,6 +46,7 @@ Example:
   throng report                                a page about the run: how long, why, and what could be better
   throng explain last table                    why it ran, waited, or did not
   throng top                                   watch a run, in another terminal
+  throng simulate flow.yaml --nodes 10         how long would it take on ten machines?
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 
@@ -55,6 +58,8 @@ enum Command {
     Map(map::Arguments),
     /// Show a workflow's numbers, and what about it looks like a slip of the pen
     Check(check::Arguments),
+    /// Say how long a workflow would take on a modelled cluster, and why
+    Simulate(simulate::Arguments),
     /// Show how a run, or one of its tasks, went
     Status(status::Arguments),
     /// List the runs of a directory
@@ -69,6 +74,8 @@ enum Command {
     Top(top::Arguments),
     /// Draw a workflow as DOT or SVG
     Graph(graph::Arguments),
+    /// Write a benchmark workflow
+    Generate(generate::Arguments),
     /// Delete what Throng made
     Clean(clean::Arguments),
     /// Print the JSON Schema of the workflow file, for editors
@@ -87,6 +94,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
@@ -94,6 +102,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

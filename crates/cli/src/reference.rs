@@ -1,10 +1,12 @@
 //! `throng reference`: the parts of the manual that are made from the code, as Markdown.
 //!
 //! It is hidden: its readers are the pages below `docs/reference`, and the test that compares them with what this
-//! prints. Keys come from the list that the reader of workflows uses, commands from the command line itself.
+//! prints. Keys come from the list that the reader of workflows uses, commands from the command line itself, shapes
+//! from their own list.
 
 use clap::{Arg, Args, Command, ValueEnum};
 use throng_core::workflow::keys::{self, Form, Key};
+use throng_sim::generate::{SHAPES, Shape};
 
 use crate::exit::{Code, Failure};
 
@@ -24,6 +26,8 @@ enum Part {
     Task,
     /// All commands with their flags
     Commands,
+    /// The shapes of benchmark workflows
+    Shapes,
 }
 
 /// Prints a part.
@@ -36,6 +40,7 @@ pub fn run(arguments: &Arguments, mut command: Command) -> Result<Code, Failure>
             let commands = command.get_subcommands().filter(|own| !own.is_hide_set() && own.get_name() != "help");
             commands.map(command_as_text).collect::<Vec<_>>().join("\n")
         }
+        Part::Shapes => SHAPES.iter().map(shape_as_text).collect(),
     };
     tell!("{}", text.trim_end());
     Ok(Code::Done)
@@ -87,6 +92,20 @@ fn form_in_words(form: Form) -> &'static str {
         Form::Defaults => "a map of keys of a task",
         Form::Tasks => "a map of names and tasks",
     }
+}
+
+fn shape_as_text(shape: &Shape) -> String {
+    let takes = shape.takes.iter().map(|own| match own.default {
+        "" => format!("`--{}`", own.name),
+        default => format!("`--{}` (`{default}`)", own.name),
+    });
+    let takes = takes.collect::<Vec<_>>().join(", ");
+    format!("### `{}`\n\n{}.\n\n{}.\n\nTakes {takes}.\n\n", shape.name, capital(shape.summary), capital(shape.origin))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn command_as_text(command: &Command) -> String {

@@ -144,7 +144,7 @@ fn named(path: &Path) -> Option<&Path> {
 }
 
 /// Writes a file, or to standard output. A reader that has gone away has read enough.
-fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+pub fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let place = path.map_or("standard output".to_owned(), |path| path.display().to_string());
     let written = match path {
         Some(path) => write_whole(path, write),

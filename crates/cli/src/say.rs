@@ -21,13 +21,24 @@ macro_rules! note {
 
 /// See `tell!`.
 pub fn on_output(line: Arguments<'_>) {
-    match writeln!(std::io::stdout().lock(), "{line}") {
+    end(writeln!(std::io::stdout().lock(), "{line}"));
+}
+
+/// Nobody minds a reader that has gone away; anything else is an error.
+fn end(written: std::io::Result<()>) {
+    match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             on_error(format_args!("error: cannot write to standard output: {error}"));
             std::process::exit(Code::Internal as i32);
         }
         _ => {}
     }
+}
+
+/// Prints what is written bit by bit on standard output, as `tell!` would.
+pub fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    end(write(&mut out).and_then(|()| out.flush()));
 }
 
 /// See `note!`.

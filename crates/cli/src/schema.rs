@@ -52,6 +52,7 @@ pub fn schema() -> Value {
                 "anyOf": [
                     { "$ref": "#/$defs/scalar" },
                     object(&[("all", json!({ "type": "string" }))], &["all"]),
+                    object(&[("path", json!({ "type": "string" })), ("size", reference("number"))], &["path"]),
                 ]
             },
             "output": {
@@ -60,6 +61,7 @@ pub fn schema() -> Value {
                     object(
                         &[
                             ("path", json!({ "type": "string" })),
+                            ("size", reference("number")),
                             ("temp", flag()),
                             ("optional", flag()),
                         ],
@@ -202,13 +204,16 @@ mod tests {
                 r#"["a", {"all": "other"}]"#,
                 r#"{"x": "a", "y": ["b", {"all": "other"}]}"#,
                 r#"{"all": "other"}"#,
+                r#"{"path": "a", "size": "12MB"}"#,
+                r#"["a", {"path": "b", "size": 3000}, {"path": "c"}]"#,
+                r#"{"x": {"path": "a", "size": "12MB"}}"#,
             ],
         ),
         (
             "out",
             &[
                 r#""a""#,
-                r#"["a", {"path": "b", "temp": true, "optional": false}]"#,
+                r#"["a", {"path": "b", "temp": true, "optional": false, "size": "2KiB"}]"#,
                 r#"{"x": "a", "y": [{"path": "b"}]}"#,
             ],
         ),
@@ -245,14 +250,18 @@ mod tests {
     ];
 
     /// Values that neither the reader nor the schema takes.
-    const WRONG: [(&str, &str); 22] = [
+    const WRONG: [(&str, &str); 26] = [
         ("run", r#"["x"]"#),
         ("exec", r#""x""#),
         ("exec", "[]"),
         ("in", r#"[{"al": "other"}]"#),
         ("in", r#"[["a"]]"#),
+        ("in", r#"[{"path": "a", "temp": true}]"#),
+        ("in", r#"[{"all": "other", "size": 3}]"#),
+        ("in", r#"[{"size": 3}]"#),
         ("out", r#"[{"path": "b", "tmp": true}]"#),
         ("out", r#"[{"temp": true}]"#),
+        ("out", r#"[{"path": "a", "size": [1]}]"#),
         ("foreach", "{}"),
         ("foreach", "[1]"),
         ("foreach", r#"{"i": []}"#),

@@ -67,7 +67,18 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
     tell!("run {} of {} ({}): {state_word}", about.run, about.workflow, about.file);
     tell!("started   {} ({})", words::moment(about.started_unix_ms), words::ago(about.started_unix_ms));
     let node = &about.node;
-    tell!("node      width {}, order {}, pack {}", node.width, node.order, node.pack);
+    match &about.simulated {
+        None => tell!("node      width {}, order {}, pack {}", node.width, node.order, node.pack),
+        Some(simulation) => tell!(
+            "cluster   {} with {} each, modelled; place {}, order {}, pack {}; seed {}: nothing was really done",
+            words::count(simulation.nodes.into(), "node"),
+            words::count(simulation.cores.into(), "core"),
+            node.place,
+            node.order,
+            node.pack,
+            simulation.seed,
+        ),
+    }
     match &about.end {
         Some(end) => {
             let left = end.total - end.done - end.up_to_date - end.failed - end.skipped;
@@ -134,7 +145,8 @@ fn tell_task(run: &RunDirectory, name: &str, json: bool) -> Result<Code, Failure
         tell!("{}", json!({ "run": run.number, "task": recording.flow.name(task), "history": entries }));
         return Ok(Code::Done);
     }
-    tell!("{} in run {}:", recording.flow.name(task), run.number);
+    let simulated = if recording.about.simulated.is_some() { "simulated " } else { "" };
+    tell!("{} in {simulated}run {}:", recording.flow.name(task), run.number);
     // A run that begins with nothing on record does not say of each task that it has not been done.
     let is_verdict = |entry: &Entry| matches!(entry, Entry::Pending(..) | Entry::UpToDate(_));
     if !recording.entries().any(|(_, entry)| is_verdict(&entry)) {
@@ -165,7 +177,11 @@ fn in_words(time: Time, entry: &Entry) -> Vec<(Time, String)> {
         }
         Entry::Command(Command::Interrupt { retry_at: None, .. }) => "interrupted".to_owned(),
         Entry::Attempt(attempt) => return attempt_in_words(attempt),
-        Entry::Event(_) | Entry::Decide | Entry::Command(Command::Kill { .. }) => return Vec::new(),
+        Entry::Command(Command::NeverFits { needed_bytes, .. }) => {
+            format!("its data never fit into the node's room: {} are needed", words::bytes(*needed_bytes))
+        }
+        Entry::Command(Command::Lost { .. }) => "an input is lost, and has to be made again".to_owned(),
+        Entry::Event(_) | Entry::Decide | Entry::Command(_) => return Vec::new(),
     };
     vec![(time, text)]
 }

@@ -60,7 +60,9 @@ fn a_value_of_the_wrong_type_is_told_with_the_right_one() {
         ("run: x, cpus: [1]", "1:29", "`cpus` needs a single value"),
         ("run: x, env: [A]", "1:28", "`env` needs a map, not a list"),
         ("run: x, in: [[a]]", "1:28", "`in` needs a single value"),
-        ("run: x, in: [{ al: a }]", "1:28", "`{ all: TASK }`"),
+        ("run: x, in: [{ al: a }]", "1:30", "did you mean `all`?"),
+        ("run: x, in: [{}]", "1:28", "`{ path: FILE, size: 12MB }`"),
+        ("run: x, out: [{ path: o, size: lots }]", "1:46", "an amount such as 12MB"),
         ("run: x, out: { path: { a: b } }", "1:36", "`path` needs a single value"),
         ("run: x, temp: maybe", "1:29", "true or false"),
         ("run: x, retries: { times: often }", "1:41", "a whole number from 0 to 1000"),
@@ -80,6 +82,8 @@ fn a_value_of_the_wrong_type_is_told_with_the_right_one() {
     ] {
         bad(&format!("tasks: {{ a: {{ {value} }} }}"), place, &[words]);
     }
+    let two = "tasks:\n  a: { run: x, out: [{ path: o, size: 1MB }] }\n  b: { run: x, in: [{ path: o, size: 2MB }] }\n";
+    bad(two, "3:38", &["`o` is given two sizes, 1000000 and 2000000 bytes", "the first is here"]);
     bad("tasks: [a]", "1:8", &["`tasks` is a list, not a map"]);
     bad("- a\n", "1:1", &["a workflow is a map with the key `tasks`"]);
 }

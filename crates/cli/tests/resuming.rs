@@ -350,6 +350,24 @@ fn adopt_does_not_take_what_an_older_command_made_for_the_work_of_a_new_one() {
 // What somebody asks for.
 
 #[test]
+fn another_size_is_expected_and_nothing_runs() {
+    let flow = |sizes: [&str; 2]| {
+        format!(
+            "tasks: {{ sort: {{ run: sort source > sorted, in: [{{ path: source, size: {} }}], \
+                                out: [{{ path: sorted, size: {} }}] }} }}",
+            sizes[0], sizes[1]
+        )
+    };
+    let sandbox = Sandbox::with_flow("tasks: { sort: { run: sort source > sorted, in: source, out: sorted } }");
+    sandbox.write("source", "b\na\n");
+    expect(&sandbox, &[], 1, 0);
+    for sizes in [["4", "4"], ["12MB", "1GB"]] {
+        sandbox.write("flow.yaml", &flow(sizes));
+        expect(&sandbox, &[], 0, 1);
+    }
+}
+
+#[test]
 fn fresh_does_everything_again() {
     let sandbox = done_chain();
     expect(&sandbox, &["--fresh"], 3, 0);

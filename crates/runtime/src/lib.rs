@@ -22,6 +22,7 @@ pub mod process;
 pub mod progress;
 pub mod recording;
 pub mod run;
+pub mod simulated;
 pub(crate) mod slot;
 pub mod state;
 pub mod store;

@@ -295,6 +295,12 @@ impl Shared {
                 }
                 Command::Kill { slot, hard, why } => self.kill(core, now, slot, hard, why),
                 Command::Start { .. } => unreachable!("tasks are only started by deciding"),
+                Command::Locate { .. }
+                | Command::Fetch { .. }
+                | Command::Drop { .. }
+                | Command::Evict { .. }
+                | Command::Lost { .. }
+                | Command::NeverFits { .. } => unreachable!("a node without a cache leaves files where they are"),
             }
         }
         core.commands.clear();

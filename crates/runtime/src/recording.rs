@@ -187,15 +187,17 @@ pub enum ReplayError {
 
 fn subject(entry: &Entry) -> Option<TaskId> {
     match entry {
-        Entry::Event(Event::Ready(ready)) => Some(ready.task),
+        Entry::Event(Event::Ready(ready) | Event::Offered(ready)) => Some(ready.task),
         Entry::Command(
             Command::Start { task, .. }
             | Command::Complete { task, .. }
             | Command::Fail { task, .. }
-            | Command::Interrupt { task, .. },
+            | Command::Interrupt { task, .. }
+            | Command::Lost { task, .. }
+            | Command::NeverFits { task, .. },
         ) => Some(*task),
         Entry::Attempt(attempt) => Some(attempt.task),
         Entry::Pending(task, _) | Entry::UpToDate(task) | Entry::Skipped(task) => Some(*task),
-        Entry::Event(_) | Entry::Decide | Entry::Command(Command::Kill { .. }) => None,
+        Entry::Event(_) | Entry::Decide | Entry::Command(_) => None,
     }
 }

@@ -15,7 +15,7 @@ use throng_core::pools::Pools;
 use throng_core::stale::{self, InputsSeen, Known, Reason, Verdict, Wish};
 use throng_core::temp::Temps;
 use throng_core::workflow::{CONTAINER_RUNNERS, Demand, Pool, Resources, Workflow};
-use throng_core::{order, pack, place};
+use throng_core::{order, pack};
 
 use crate::clock::Clock;
 use crate::containers;
@@ -49,8 +49,6 @@ pub struct Options {
     pub file: PathBuf,
     /// The state directory.
     pub state: PathBuf,
-    /// Where ready tasks go.
-    pub place: Policy,
     /// Which ready task is next.
     pub order: Policy,
     /// What may run at once.
@@ -127,8 +125,7 @@ pub struct Outlook {
 impl Outlook {
     /// Looks at what is recorded and at the files, and judges every task.
     pub fn new(flow: Arc<Workflow>, options: Options) -> Result<Outlook, RunError> {
-        place::by_name(&options.place)?;
-        order::by_name(&options.order, &Workflow::default())?;
+        order::by_name(&options.order, &Arc::default())?;
         let state = StateDirectory::new(&options.state);
         let mut recorded = match Recorded::read(&state.journal(), &flow) {
             Err(JournalError::Version { .. }) if options.fresh => Recorded::default(),
@@ -187,8 +184,8 @@ impl Outlook {
         let named = options.pools.iter().map(|pool| (pool.name.as_str(), pool.amount_milli)).collect();
         Err(RunError::NeverFits {
             task: self.flow.name(task),
-            asks: alternatives.map(|demand| in_words(&demand)).collect::<Vec<_>>().join(", or "),
-            has: in_words(&Demand { cpus_milli, memory_bytes, named }),
+            asks: alternatives.map(|demand| demand_in_words(&demand)).collect::<Vec<_>>().join(", or "),
+            has: demand_in_words(&Demand { cpus_milli, memory_bytes, named }),
         })
     }
 
@@ -251,6 +248,7 @@ impl Outlook {
             started_unix_ms: started.as_millis() as u64,
             node: setup.clone(),
             host: host::describe(),
+            simulated: None,
             end: None,
         };
         directory.write_about(&about)?;
@@ -331,7 +329,7 @@ impl Outlook {
     fn node_setup(&self) -> NodeSetup {
         let options = &self.options;
         NodeSetup {
-            place: options.place.to_string(),
+            place: "here".to_owned(),
             order: options.order.to_string(),
             pack: options.pack.to_string(),
             width: options.width,
@@ -351,10 +349,8 @@ fn pool_setup(pool: &Pool) -> PoolSetup {
 /// Makes the node that a setup describes.
 pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPolicy> {
     let resources = Resources { cpus_milli: setup.cpus_milli, memory_bytes: setup.memory_bytes };
-    let (place, pack): (Policy, Policy) = (setup.place.parse()?, setup.pack.parse()?);
-    let order: Policy = setup.order.parse()?;
+    let (order, pack): (Policy, Policy) = (setup.order.parse()?, setup.pack.parse()?);
     let policies = Policies {
-        place: place::by_name(&place)?,
         local: order::by_name(&order, flow)?,
         shared: order::by_name(&order, flow)?,
         pack: pack::by_name(&pack, Capacity { width: setup.width, resources }, flow)?,
@@ -470,7 +466,8 @@ fn run_mark(state: &StateDirectory) -> String {
     path.display().to_string()
 }
 
-fn in_words(demand: &Demand<'_>) -> String {
+/// What is asked for, or what there is, in words.
+pub fn demand_in_words(demand: &Demand<'_>) -> String {
     let cpus = demand.cpus_milli as f64 / 1000.0;
     let mut parts = vec![format!("{cpus} {}", if cpus == 1.0 { "core" } else { "cores" })];
     match demand.memory_bytes {

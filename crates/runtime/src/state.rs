@@ -317,8 +317,31 @@ pub struct About {
     /// On what machine it ran; nothing is known of runs of the first version.
     #[serde(default)]
     pub host: HostInfo,
+    /// The modelled cluster, if nothing really ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulation>,
     /// How it ended; nothing if it was killed or is still going on.
     pub end: Option<RunEnd>,
+}
+
+impl About {
+    /// Whether it is about a real run of a workflow, which may have made files.
+    pub fn is_real_run_of(&self, workflow: &str) -> bool {
+        self.simulated.is_none() && self.workflow == workflow
+    }
+}
+
+/// The cluster of a run that was only simulated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Simulation {
+    /// How many nodes it had.
+    pub nodes: u32,
+    /// How many slots each of them had; the slots of all nodes are counted through.
+    pub cores: u32,
+    /// What chance was made of.
+    pub seed: u64,
+    /// Everything else about it.
+    pub cluster: serde_json::Value,
 }
 
 /// How the node of a run was set up: enough to make the same one again.
@@ -374,7 +397,7 @@ pub struct HostInfo {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
-    /// `done`, `failed` or `interrupted`.
+    /// `done`, `failed` or `interrupted`; of a simulated run, `simulated`.
     pub state: String,
     /// Tasks that were asked for.
     pub total: u64,

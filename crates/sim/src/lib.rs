@@ -1,5 +1,30 @@
-//! The simulator: a discrete-event world of nodes, network, store and faults that will feed
-//! [`throng_core::node::Node`] the same events as the real runtime does.
+//! The simulator: a modelled cluster that drives the very code that runs on a real one.
 //!
-//! Nothing is built here yet; the crate exists so that the compiler already keeps the borders:
-//! `sim` and `runtime` both see `core`, and never each other.
+//! ```text
+//!   Cluster, Workflow ──▶ World: one heap of things to come ──▶ Outcome
+//!                          │  ▲
+//!                  events  ▼  │  commands
+//!                  throng_core::member::Member, one per node
+//! ```
+//!
+//! Decisions are core's; this crate only says how long things take: computing ([`work`]), moving data
+//! ([`network`]), asking the store ([`storage`]), and what breaks when. The same seed gives the same run, event for event.
+
+mod analytic;
+pub mod cluster;
+pub mod faults;
+mod fit;
+pub mod generate;
+mod heap;
+mod network;
+pub mod outcome;
+mod storage;
+pub mod swarm;
+pub mod work;
+mod world;
+
+pub use cluster::{Cluster, Inputs, Submission};
+pub use faults::Faults;
+pub use fit::misfit;
+pub use outcome::Outcome;
+pub use world::{Progress, Recorder, World};

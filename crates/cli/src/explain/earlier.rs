@@ -44,7 +44,7 @@ pub fn look_back(scene: &Scene<'_>, watched: &[TaskId]) -> Earlier {
     let numbers = state.runs().unwrap_or_default();
     for number in numbers.into_iter().rev().filter(|number| *number < run.number).take(LOOKED_BACK) {
         let directory = state.run(number);
-        let is_same = directory.read_about().is_ok_and(|about| about.workflow == recording.about.workflow);
+        let is_same = directory.read_about().is_ok_and(|about| about.is_real_run_of(&recording.about.workflow));
         let Some(then) = is_same.then(|| Recording::read(&directory).ok()).flatten() else { continue };
         let find = |wanted: TaskId| {
             let found = then.flow.find(&flow.name(wanted)).ok()?;

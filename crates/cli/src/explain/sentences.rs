@@ -14,7 +14,9 @@ const NOTABLE_S: f64 = 0.001;
 pub fn of(account: &Account) -> String {
     let mut text = Text::default();
     let name = printable(&account.task);
-    text.lines.push(format!("{name} in run {} of {}: {}", account.run, printable(&account.workflow), end(account)));
+    let simulated = if account.run_state == "simulated" { "simulated " } else { "" };
+    let workflow = printable(&account.workflow);
+    text.lines.push(format!("{name} in {simulated}run {} of {workflow}: {}", account.run, end(account)));
     match account.end {
         End::NotPart => not_part(account, &mut text),
         End::UpToDate => up_to_date(account, &mut text),

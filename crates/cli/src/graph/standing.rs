@@ -107,7 +107,8 @@ impl Tally {
 /// Where the tasks of a workflow stand by the last run of it that is on record, and which run that is.
 pub fn of_last_run(flow: &Workflow, state: &StateDirectory) -> Option<(u64, Vec<Standing>)> {
     let runs = state.runs().ok()?;
-    let is_of_flow = |number: &u64| state.run(*number).read_about().is_ok_and(|about| about.workflow == flow.title());
+    let is_of_flow =
+        |number: &u64| state.run(*number).read_about().is_ok_and(|about| about.is_real_run_of(flow.title()));
     let number = runs.into_iter().rev().find(is_of_flow)?;
     let recording = Recording::read(&state.run(number)).ok()?;
     let then = of_recording(&recording);

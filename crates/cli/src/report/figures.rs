@@ -32,6 +32,7 @@ pub fn figures(report: &Report) -> Value {
         "started_unix_ms": about.started_unix_ms,
         "version": about.version,
         "node": about.node,
+        "simulated": about.simulated,
         "host": about.host,
         "totals": totals(report),
         "time": time(report),

@@ -49,7 +49,7 @@ pub fn page(report: &Report) -> String {
     fill(
         HTML,
         &[
-            ("title", &escaped(&format!("{}, run {}", report.recording.about.workflow, report.recording.about.run))),
+            ("title", &escaped(&title(report))),
             ("style", STYLE),
             ("graph", &graph_svg(&report.recording)),
             ("data", &inside_script(&data)),
@@ -58,6 +58,12 @@ pub fn page(report: &Report) -> String {
             ("program", &PROGRAM.concat()),
         ],
     )
+}
+
+fn title(report: &Report) -> String {
+    let about = &report.recording.about;
+    let simulated = if about.simulated.is_some() { "simulated " } else { "" };
+    format!("{}, {simulated}run {}", about.workflow, about.run)
 }
 
 /// Leaves only the kinds with the most time in the figures, where there are too many; returns their names.

@@ -25,7 +25,11 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         about("process_name", 0, json!({ "name": name }))
     )?;
     for slot in 0..account.slots {
-        let thread = about("thread_name", slot, json!({ "name": format!("slot {slot}") }));
+        let own = match &report.recording.about.simulated {
+            Some(simulation) => format!("{}.{}", slot / simulation.cores.max(1), slot % simulation.cores.max(1)),
+            None => slot.to_string(),
+        };
+        let thread = about("thread_name", slot, json!({ "name": format!("slot {own}") }));
         let place = about("thread_sort_index", slot, json!({ "sort_index": slot }));
         write!(out, ",\n{thread},\n{place}")?;
     }

@@ -22,7 +22,7 @@ pub struct RunArguments {
     /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
     #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub width: Option<u32>,
-    /// Which ready task comes next: fifo, lifo, largest or critical-path
+    /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware
     #[arg(long, default_value = "fifo")]
     pub order: String,
     /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)
@@ -117,7 +117,6 @@ impl RunArguments {
             directory: about.directory,
             file: about.file,
             definition: about.definition,
-            place: policy("here")?,
             order: policy(&self.order)?,
             pack: policy(&self.pack)?,
             width,

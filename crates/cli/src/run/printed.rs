@@ -33,7 +33,7 @@ pub fn find(state: &StateDirectory, flow: &Workflow, tasks: impl Iterator<Item =
             break;
         }
         let run = state.run(number);
-        let is_ours = run.read_about().is_ok_and(|about| about.workflow == flow.title());
+        let is_ours = run.read_about().is_ok_and(|about| about.is_real_run_of(flow.title()));
         let Some(recording) = is_ours.then(|| Recording::read(&run).ok()).flatten() else { continue };
         for (_, entry) in recording.entries() {
             let Entry::Attempt(attempt) = entry else { continue };

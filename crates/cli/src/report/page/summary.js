@@ -4,7 +4,7 @@ const { totals, time, bound } = figures;
 
 const STATES = {
   done: ['Done', 'good'], failed: ['Failed', 'bad'], interrupted: ['Interrupted', 'warn'],
-  killed: ['Killed', 'bad'], running: ['Still running', 'warn'],
+  killed: ['Killed', 'bad'], running: ['Still running', 'warn'], simulated: ['Simulated', 'warn'],
 };
 
 function headline() {
@@ -76,15 +76,15 @@ function whereTheTimeWent() {
 }
 
 function about() {
-  const { node, host } = figures;
+  const { node, host, simulated } = figures;
   const cpus = node.cpus_milli / 1000;
   const rows = [
     ['Workflow', `${figures.workflow} (${figures.file})`],
     ['Started', `${new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 19)} UTC`],
     ['Whole command', time.whole_s === null ? 'not ended' : seconds(time.whole_s)],
-    ['Node', `width ${node.width}, ${cpus} ${cpus === 1 ? 'core' : 'cores'}, ${bytes(node.memory_bytes)} of memory${(node.pools ?? []).map(pool => `, ${pool.amount_milli / 1000} ${pool.name}`).join('')} to give; order ${node.order}, pack ${node.pack}, place ${node.place}`],
-    ['Machine', [host.name, host.cpu, host.cores ? count(host.cores, 'core') : '', host.memory_bytes ? `${bytes(host.memory_bytes)} of memory` : '', host.kernel ? `Linux ${host.kernel}` : ''].filter(Boolean).join(', ') || 'not on record'],
-    ['Throng', `${figures.version} ran it, ${data.made_by} made this report`],
+    simulated ? ['Cluster', Object.entries(simulated.cluster).filter(([, value]) => value !== null).map(([key, value]) => `${key} ${value}`).join(', ')] : ['Node', `width ${node.width}, ${cpus} ${cpus === 1 ? 'core' : 'cores'}, ${bytes(node.memory_bytes)} of memory${(node.pools ?? []).map(pool => `, ${pool.amount_milli / 1000} ${pool.name}`).join('')} to give; order ${node.order}, pack ${node.pack}, place ${node.place}`],
+    ['Machine', simulated ? 'modelled: nothing of this was really done' : [host.name, host.cpu, host.cores ? count(host.cores, 'core') : '', host.memory_bytes ? `${bytes(host.memory_bytes)} of memory` : '', host.kernel ? `Linux ${host.kernel}` : ''].filter(Boolean).join(', ') || 'not on record'],
+    ['Throng', `${figures.version} ${simulated ? 'simulated' : 'ran'} it, ${data.made_by} made this report`],
   ];
   for (const [name, value] of rows) byId('about-list').append(make('dt', {}, name), make('dd', {}, value));
   byId('definition').textContent = data.definition;
@@ -94,9 +94,10 @@ function about() {
 }
 
 function summary() {
-  byId('title').textContent = `${figures.workflow}, run ${figures.run}`;
+  byId('title').textContent = `${figures.workflow}, ${figures.simulated ? 'simulated ' : ''}run ${figures.run}`;
   byId('subtitle').textContent = [
-    new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 16) + ' UTC', figures.file, figures.host.name,
+    new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 16) + ' UTC', figures.file,
+    figures.simulated ? `modelled: ${count(figures.simulated.nodes, 'node')} with ${count(figures.simulated.cores, 'core')} each, seed ${figures.simulated.seed}` : figures.host.name,
   ].filter(Boolean).join(' · ');
   if (figures.damage) {
     byId('damage').textContent = `The record of this run is incomplete: ${figures.damage}. What follows is about what can be read.`;

@@ -163,7 +163,7 @@ function slowestTable() {
     { title: 'peak memory', show: row => row.peak_memory_bytes ? `${row.peak_is_bound ? '≤ ' : ''}${bytes(row.peak_memory_bytes)}` : '–', value: row => row.peak_memory_bytes },
     timeColumn('started at', 'started_s'),
     { title: 'waited for a slot', show: row => seconds(row.chosen_s - row.ready_s), value: row => row.chosen_s - row.ready_s },
-    { title: 'slot', show: row => row.slot, value: row => row.slot },
+    { title: 'slot', show: row => slotName(row.slot), value: row => row.slot },
     { title: 'outcome', text: true, show: row => row.outcome, value: row => row.outcome },
   ], figures.slowest.map(withNumber));
 }

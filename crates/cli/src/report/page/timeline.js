@@ -194,7 +194,7 @@ function labelSlots(context, rowCount, group, tall) {
   context.textBaseline = 'middle';
   const step = Math.max(1, Math.ceil(14 / tall));
   for (let row = 0; row < rowCount; row += step) {
-    context.fillText(`${row === 0 ? 'slot ' : ''}${view.firstSlot + row * group}`, GUTTER - 6, Math.max(row * tall + tall / 2, 6));
+    context.fillText(`${row === 0 ? 'slot ' : ''}${slotName(view.firstSlot + row * group)}`, GUTTER - 6, Math.max(row * tall + tall / 2, 6));
   }
 }
 
@@ -352,6 +352,12 @@ function showAll() {
   redraw();
 }
 
+/** Slots of a simulated cluster are named by their node and their number there. */
+function slotName(slot) {
+  const cores = figures.simulated?.cores;
+  return cores ? `${Math.floor(slot / cores)}.${slot % cores}` : `${slot}`;
+}
+
 function slotOf(number) {
   const { first } = strips.attempts;
   let slot = 0;
@@ -363,7 +369,7 @@ function describe(number) {
   if (number === null) return '';
   const { begin, end, kind, task, failed } = strips.attempts;
   const [from, to] = [begin[number] * strips.unit, end[number] * strips.unit];
-  return `${names.of(task[number])} · ${kindName(kind[number])} · slot ${slotOf(number)} · from ${seconds(from + time.begin_s)} for ${seconds(to - from)}${failed[number] ? ' · failed' : ''}`;
+  return `${names.of(task[number])} · ${kindName(kind[number])} · slot ${slotName(slotOf(number))} · from ${seconds(from + time.begin_s)} for ${seconds(to - from)}${failed[number] ? ' · failed' : ''}`;
 }
 
 /** What is at a place on the canvas. */

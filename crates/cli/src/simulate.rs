@@ -1,0 +1,170 @@
+//! `throng simulate`: the same run on a modelled cluster, driven by the code that decides in a real one.
+//!
+//! ```text
+//!   workflow ─┐
+//!   options ──┴▶ Cluster ──▶ World ──▶ Outcome ──▶ words | figures (JSON) | a table of many (compare)
+//!                              └──▶ trace ──▶ plot (SVG) | a run on record (record)
+//! ```
+
+mod compare;
+mod figures;
+mod options;
+mod plot;
+mod progress;
+mod record;
+mod sizes;
+mod spread;
+mod summary;
+mod table;
+mod tracing;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use throng_core::workflow::Workflow;
+use throng_sim::{Cluster, Outcome, World};
+
+use self::compare::{Axis, Seeds};
+use self::options::ClusterArguments;
+use self::plot::Plot;
+use self::progress::Bar;
+use self::sizes::Found;
+use self::tracing::Tracing;
+use crate::exit::{Code, Failure};
+use crate::load::{FlowArguments, load_leniently};
+use crate::report::write_to;
+use crate::words;
+
+const HELP: &str = "\
+Example:
+  throng simulate flow.yaml --nodes 10 --cores 16          how long would it take on ten machines?
+  throng simulate flow.yaml --compare nodes=1,2,5,10       and on fewer?
+  throng simulate flow.yaml --compare place=flds,mdl order=fifo,largest --seeds 1..5
+  throng simulate flow.yaml --plot busy.svg                a picture: who did what when
+  throng simulate flow.yaml --record                       then `throng report` tells all about it
+
+How long a task takes is what its `estimate` or `sleep` says; how large a file is, its `size`, or the file that is there.
+The same seed gives the same run. Exit code 1 says that the run did not come to its end.";
+
+/// What `throng simulate` takes.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: FlowArguments,
+    #[command(flatten)]
+    cluster: ClusterArguments,
+    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, bandwidth, cache, inputs, submit, staged
+    #[arg(long, value_name = "OPTION=VALUE,VALUE", num_args = 1.., value_parser = compare::axis, conflicts_with_all = ["plot", "record"])]
+    compare: Vec<Axis>,
+    /// With --compare, run each combination with several seeds: 1..5 or 1,2,7
+    #[arg(long, value_name = "SEEDS", value_parser = compare::seeds, requires = "compare", conflicts_with = "seed")]
+    seeds: Option<Seeds>,
+    /// Draw busy slots over time, and what each slot did, as SVG; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Put the run on record, marked as simulated, for `throng report`, `status` and `explain`
+    #[arg(long)]
+    record: bool,
+    /// Print the result as JSON; the same run gives the same text
+    #[arg(long)]
+    json: bool,
+}
+
+/// A simulated run, and what it took to simulate it.
+struct Simulated {
+    outcome: Outcome,
+    took: Duration,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let missing = RefCell::new(BTreeSet::new());
+    let mut loaded = load_leniently(&arguments.source, &missing)?;
+    let flow = Arc::new(std::mem::take(&mut loaded.flow));
+    let found = Found::of(&flow, &loaded.directory);
+    if !arguments.compare.is_empty() {
+        found.warn();
+        let axes = (arguments.compare.as_slice(), arguments.seeds.as_ref());
+        return compare::run(&flow, &arguments.cluster, axes, &found, arguments.json);
+    }
+    let cluster = arguments.cluster.cluster(&flow, &found)?;
+    if arguments.record {
+        record::check(&loaded)?;
+    }
+    found.warn();
+    let (simulated, trace) = simulate(&flow, &cluster, arguments.plot.is_some() || arguments.record)?;
+    let outcome = &simulated.outcome;
+    if let Some(path) = &arguments.plot {
+        let picture = picture(&flow, &cluster, outcome, &trace);
+        let file = Some(path.as_path()).filter(|path| *path != std::path::Path::new("-"));
+        write_to(file, |out| out.write_all(picture.as_bytes()))?;
+    }
+    let run = match arguments.record {
+        true => Some(record::record((&loaded, &arguments.source), (&flow, &cluster), outcome, &trace)?),
+        false => None,
+    };
+    if arguments.json {
+        tell!("{}", figures::figures(&flow, &cluster, outcome, &found));
+    } else if arguments.plot.as_deref() != Some(std::path::Path::new("-")) {
+        summary::tell(&flow, &cluster, &simulated);
+    }
+    if let Some(path) = arguments.plot.as_ref().filter(|path| path.as_os_str() != "-") {
+        note!("wrote {}: open it in a browser", path.display());
+    }
+    if let Some(run) = run {
+        note!("recorded as run {run}, marked as simulated: see `throng report {run}`");
+    }
+    Ok(code(outcome))
+}
+
+/// Simulates one run; with its trace, if anybody wants that.
+fn simulate(flow: &Arc<Workflow>, cluster: &Cluster, wants_trace: bool) -> Result<(Simulated, Vec<u8>), Failure> {
+    let begun = Instant::now();
+    let mut world = make_world(flow, cluster)?;
+    let bar = Bar::new(flow.task_count() as u64, "tasks");
+    if let Some(bar) = &bar {
+        world = world.with_progress(bar.progress());
+    }
+    let tracing = Tracing::new();
+    if wants_trace {
+        world = world.with_recorder(tracing.recorder());
+    }
+    let outcome = world.run();
+    Ok((Simulated { outcome, took: begun.elapsed() }, tracing.bytes()))
+}
+
+fn picture(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, trace: &[u8]) -> String {
+    let account = tracing::account(flow, cluster, trace);
+    plot::svg(&Plot {
+        title: summary::heading(flow, cluster),
+        subtitle: [
+            format!(
+                "{} done in {}; the lower bound is {} of that; slots were busy for {} of the time",
+                words::count_many(outcome.done, "task"),
+                summary::time(outcome.makespan),
+                summary::percent(outcome.of_bound()),
+                summary::percent(outcome.utilisation()),
+            ),
+            summary::policies(cluster),
+        ],
+        flow,
+        account: &account,
+        cores: cluster.cores,
+        length_ns: outcome.makespan.as_nanos() as u64,
+        bound_ns: outcome.bound.ns(),
+    })
+}
+
+fn make_world(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<World, Failure> {
+    World::new(flow.clone(), cluster.clone())
+        .map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
+}
+
+fn code(outcome: &Outcome) -> Code {
+    if outcome.stuck.is_some() || outcome.not_done > 0 { Code::TaskFailed } else { Code::Done }
+}

@@ -1,0 +1,91 @@
+//! A simulated run as JSON: everything, in whole nanoseconds and bytes, and nothing that differs from one time to the next.
+
+use serde_json::{Value, json};
+use throng_core::workflow::Workflow;
+use throng_sim::{Cluster, Outcome};
+
+use super::options::{inputs_word, submission_word};
+use super::sizes::Found;
+
+/// All figures of a simulated run.
+pub fn figures(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, found: &Found) -> Value {
+    json!({
+        "workflow": flow.title(),
+        "simulated": true,
+        "tasks": flow.task_count(),
+        "cluster": cluster_figures(cluster),
+        "result": result(outcome),
+        "warnings": found.warnings,
+    })
+}
+
+/// The cluster, as it was modelled.
+pub fn cluster_figures(cluster: &Cluster) -> Value {
+    json!({
+        "nodes": cluster.nodes,
+        "cores": cluster.cores,
+        "memory_bytes": cluster.memory_bytes,
+        "bandwidth_bytes_per_s": cluster.bandwidth,
+        "core_bandwidth_bytes_per_s": cluster.core_bandwidth,
+        "shared_bandwidth_bytes_per_s": cluster.shared_bandwidth,
+        "latency_ns": cluster.latency.as_nanos() as u64,
+        "cache_bytes": cluster.cache_bytes,
+        "staged_per_core": cluster.staged_per_core,
+        "store_latency_ns": cluster.store_latency.as_nanos() as u64,
+        "store_shards": cluster.store_shards,
+        "store_rate_per_s": cluster.store_rate,
+        "inputs": inputs_word(cluster.inputs),
+        "submit": submission_word(cluster.submission),
+        "place": cluster.place.to_string(),
+        "order": cluster.order.to_string(),
+        "pack": cluster.pack.to_string(),
+        "vary_time": cluster.variation.time,
+        "vary_size": cluster.variation.size,
+        "seed": cluster.seed,
+    })
+}
+
+/// What came out.
+pub fn result(outcome: &Outcome) -> Value {
+    let bound = &outcome.bound;
+    json!({
+        "stuck": outcome.stuck,
+        "done": outcome.done,
+        "not_done": outcome.not_done,
+        "slots": outcome.slots,
+        "makespan_ns": outcome.makespan.as_nanos() as u64,
+        "bound_ns": bound.ns(),
+        "bound_share_ns": bound.share_ns(),
+        "bound_chain_ns": bound.chain_ns,
+        "work_ns": whole(bound.work_ns),
+        "bound_of_makespan": outcome.of_bound(),
+        "analytic_ns": (outcome.analytic_seconds * 1e9).round() as u64,
+        "analytic_of_makespan": outcome.of_analytic(),
+        "busy_ns": whole(outcome.busy_ns),
+        "useful_ns": whole(outcome.useful_ns),
+        "efficiency": outcome.efficiency(),
+        "utilisation": outcome.utilisation(),
+        "tasks_per_s": outcome.throughput(),
+        "core_ns_per_task": (outcome.seconds_per_task() * 1e9).round() as u64,
+        "moved_bytes": outcome.moved_bytes,
+        "moves": outcome.moves,
+        "cache_hits": outcome.hits,
+        "cache_misses": outcome.misses,
+        "steals_tried": outcome.hunts,
+        "steals_won": outcome.hunts_won,
+        "stolen": outcome.stolen,
+        "pushed": outcome.pushed,
+        "migrated": outcome.migrated,
+        "reopened": outcome.reopened,
+        "claimed": outcome.claimed,
+        "store_operations": outcome.store_verbs,
+        "store_batches": outcome.store_batches,
+        "messages": outcome.messages,
+        "events": outcome.events,
+    })
+}
+
+/// JSON has no larger numbers; five centuries of one core fit in.
+fn whole(ns: u128) -> u64 {
+    u64::try_from(ns).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,222 @@
+//! The modelled cluster as people describe it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+use throng_core::policy::Policy;
+use throng_core::workflow::{Demand, Workflow, quantity};
+use throng_core::{order, place};
+use throng_runtime::run::demand_in_words;
+use throng_sim::cluster::Variation;
+use throng_sim::{Cluster, Inputs, Submission};
+
+use super::sizes::Found;
+use crate::exit::Failure;
+use crate::words;
+
+/// Options of a cluster, and how it is used.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "The cluster")]
+pub struct ClusterArguments {
+    /// How many nodes
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_NODES))]
+    pub nodes: u32,
+    /// How many cores each node has
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_CORES))]
+    pub cores: u32,
+    /// How much memory each node has
+    #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = quantity::bytes)]
+    pub memory: u64,
+    /// How fast each node sends, and receives
+    #[arg(long, default_value = "1Gbit", value_name = "RATE", value_parser = quantity::bandwidth)]
+    pub bandwidth: u64,
+    /// How fast all nodes together exchange data [default: as fast as they can]
+    #[arg(long, value_name = "RATE", value_parser = quantity::bandwidth)]
+    pub core_bandwidth: Option<u64>,
+    /// How fast the shared file system delivers, to all nodes together
+    #[arg(long, default_value = "1GB", value_name = "RATE", value_parser = quantity::bandwidth)]
+    pub shared_bandwidth: u64,
+    /// How long a message takes
+    #[arg(long, default_value = "100us", value_name = "TIME", value_parser = quantity::duration)]
+    pub latency: Duration,
+    /// How much room each node has for data
+    #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = quantity::bytes)]
+    pub cache: u64,
+    /// Where files from outside lie at first: spread, shared, everywhere or node=K, counted from 0
+    #[arg(long, default_value = "spread", value_name = "WHERE", value_parser = inputs)]
+    pub inputs: Inputs,
+    /// Who gets the tasks that may start at once: all nodes in turn (spread), or the first (one)
+    #[arg(long, default_value = "spread", value_name = "TO", value_parser = submission)]
+    pub submit: Submission,
+    /// Which node runs a task: adaptive, fair, flds, mdl, mlb, rlds, random, central, sampled or queue
+    #[arg(long, default_value = "adaptive", value_name = "POLICY", value_parser = policy)]
+    pub place: Policy,
+    /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware
+    #[arg(long, default_value = "fifo", value_name = "POLICY", value_parser = policy)]
+    pub order: Policy,
+    /// What may run at once on a node: requests (cores and memory as asked for) or fixed (only its cores)
+    #[arg(long, default_value = "requests", value_name = "POLICY", value_parser = policy)]
+    pub pack: Policy,
+    /// How many tasks may wait for their data at a time, for each core
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    pub staged: u32,
+    /// How long a word to the store takes, and one back
+    #[arg(long, default_value = "100us", value_name = "TIME", value_parser = quantity::duration)]
+    pub store_latency: Duration,
+    /// How many operations a second each machine of the store carries out
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub store_rate: u64,
+    /// How many machines share the store's work [default: as many as there are nodes]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_NODES))]
+    pub store_shards: Option<u32>,
+    /// By how much the time of tasks differs from what is written: 0.2 is anything from 80 to 120 %
+    #[arg(long, default_value_t = 0.0, value_name = "PART", value_parser = part)]
+    pub vary_time: f64,
+    /// By how much what tasks write differs
+    #[arg(long, default_value_t = 0.0, value_name = "PART", value_parser = part)]
+    pub vary_size: f64,
+    /// What chance is made of: the same seed gives the same run
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+}
+
+/// More nodes than any machine on earth has. With [`MOST_CORES`], slots can still be counted.
+const MOST_NODES: i64 = 1_000_000;
+const MOST_CORES: i64 = 4096;
+
+/// Options that can be compared.
+pub const COMPARED: [&str; 10] =
+    ["place", "order", "pack", "nodes", "cores", "bandwidth", "cache", "inputs", "submit", "staged"];
+
+impl ClusterArguments {
+    /// Gives an option that can be compared another value.
+    pub fn set(&mut self, option: &str, value: &str) -> Result<(), String> {
+        let number = |most: i64| {
+            let number = value.parse::<u32>().ok().filter(|number| (1..=most).contains(&i64::from(*number)));
+            number.ok_or_else(|| format!("`{value}` is not a whole number from 1 to {most}"))
+        };
+        match option {
+            "place" => self.place = policy(value)?,
+            "order" => self.order = policy(value)?,
+            "pack" => self.pack = policy(value)?,
+            "nodes" => self.nodes = number(MOST_NODES)?,
+            "cores" => self.cores = number(MOST_CORES)?,
+            "bandwidth" => self.bandwidth = quantity::bandwidth(value)?,
+            "cache" => self.cache = quantity::bytes(value)?,
+            "inputs" => self.inputs = inputs(value)?,
+            "submit" => self.submit = submission(value)?,
+            "staged" => self.staged = number(1000)?,
+            other => return Err(format!("`{other}` cannot be compared: choose among {}", COMPARED.join(", "))),
+        }
+        Ok(())
+    }
+
+    /// The cluster, if there can be one like this and every task could run on it.
+    pub fn cluster(&self, flow: &Workflow, found: &Found) -> Result<Cluster, Failure> {
+        if let Inputs::Node(node) = self.inputs
+            && node >= self.nodes
+        {
+            let message = format!("there is no node {node}: there are {}", words::count(self.nodes.into(), "node"));
+            return Err(Failure::bad_input(message, "nodes are counted from 0"));
+        }
+        let cluster = Cluster {
+            memory_bytes: self.memory,
+            bandwidth: self.bandwidth,
+            core_bandwidth: self.core_bandwidth,
+            latency: self.latency,
+            cache_bytes: self.cache,
+            staged_per_core: self.staged,
+            shared_bandwidth: self.shared_bandwidth,
+            store_latency: self.store_latency,
+            store_shards: self.store_shards.unwrap_or(self.nodes),
+            store_rate: self.store_rate,
+            inputs: self.inputs,
+            found_bytes: Arc::clone(&found.bytes),
+            submission: self.submit,
+            place: self.place.clone(),
+            order: self.order.clone(),
+            pack: self.pack.clone(),
+            variation: Variation { time: self.vary_time, size: self.vary_size },
+            seed: self.seed,
+            ..Cluster::new(self.nodes, self.cores)
+        };
+        check(flow, &cluster)?;
+        Ok(cluster)
+    }
+}
+
+fn check(flow: &Workflow, cluster: &Cluster) -> Result<(), Failure> {
+    let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
+    place::by_name(&cluster.place).map_err(bad)?;
+    order::by_name(&cluster.order, &Arc::default()).map_err(bad)?;
+    let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
+    let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));
+    let cpus_milli = u64::from(cluster.cores) * 1000;
+    let has = demand_in_words(&Demand { cpus_milli, memory_bytes: cluster.memory_bytes, named: Vec::new() });
+    let asks = ways.collect::<Vec<_>>().join(", or ");
+    let message =
+        format!("task `{}` can never run on such a cluster: it asks for {asks}, and a node has {has}", flow.name(task));
+    Err(Failure::bad_input(
+        message,
+        "give nodes more with --cores and --memory; GPUs and other named things are not modelled",
+    ))
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    text.parse().map_err(|error: throng_core::policy::BadPolicy| error.to_string())
+}
+
+fn inputs(text: &str) -> Result<Inputs, String> {
+    match text {
+        "spread" => Ok(Inputs::Spread),
+        "shared" => Ok(Inputs::Shared),
+        "everywhere" => Ok(Inputs::Everywhere),
+        other => {
+            let node = other.strip_prefix("node=").and_then(|number| number.parse().ok());
+            node.map(Inputs::Node).ok_or_else(|| "write spread, shared, everywhere or node=K".to_owned())
+        }
+    }
+}
+
+fn submission(text: &str) -> Result<Submission, String> {
+    match text {
+        "spread" => Ok(Submission::Spread),
+        "one" => Ok(Submission::One),
+        _ => Err("write spread or one".to_owned()),
+    }
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "write a number from 0 to 1, such as 0.2".to_owned())
+}
+
+/// Where files from outside lie, as it is written.
+pub fn inputs_word(inputs: Inputs) -> String {
+    match inputs {
+        Inputs::Spread => "spread".to_owned(),
+        Inputs::Shared => "shared".to_owned(),
+        Inputs::Everywhere => "everywhere".to_owned(),
+        Inputs::Node(node) => format!("node={node}"),
+    }
+}
+
+/// Who gets tasks first, as it is written.
+pub fn submission_word(submission: Submission) -> &'static str {
+    match submission {
+        Submission::Spread => "spread",
+        Submission::One => "one",
+    }
+}
+
+/// A bandwidth in the unit that networks are sold by.
+pub fn bandwidth_words(bytes_per_second: u64) -> String {
+    let bits = bytes_per_second as f64 * 8.0;
+    let (number, unit) = match bits {
+        bits if bits >= 1e9 => (bits / 1e9, "Gbit/s"),
+        bits if bits >= 1e6 => (bits / 1e6, "Mbit/s"),
+        bits => (bits / 1e3, "kbit/s"),
+    };
+    format!("{} {unit}", (number * 100.0).round() / 100.0)
+}

@@ -1,0 +1,79 @@
+//! Putting a simulated run on record: `throng report` and its like then tell of it as of any other.
+
+use throng_core::workflow::Workflow;
+use throng_runtime::simulated::SimulatedRun;
+use throng_runtime::state::{NodeSetup, RunEnd, Simulation, StateDirectory, StateError};
+use throng_sim::{Cluster, Outcome};
+
+use super::figures::cluster_figures;
+use crate::exit::Failure;
+use crate::load::{FlowArguments, Loaded};
+
+/// Refuses early what could not be written in the end.
+pub fn check(loaded: &Loaded) -> Result<(), Failure> {
+    let state = StateDirectory::new(&loaded.state);
+    if state.is_locked() {
+        let message = format!("another run is using {}", state.path().display());
+        return Err(Failure::bad_input(message, BUSY));
+    }
+    state.check_home(&loaded.directory).map_err(refused)
+}
+
+const BUSY: &str = "wait until it has ended, or keep the record elsewhere with --state";
+
+fn refused(error: StateError) -> Failure {
+    match error {
+        StateError::Locked { .. } => Failure::bad_input(error, BUSY),
+        StateError::Elsewhere { .. } => Failure::bad_input(error, "give the state of this directory with --state"),
+        _ => Failure::internal(error, "make room, or keep the record elsewhere with --state"),
+    }
+}
+
+/// Writes a simulated run into the workflow's state directory; returns its number.
+pub fn record(
+    (loaded, source): (&Loaded, &FlowArguments),
+    (flow, cluster): (&Workflow, &Cluster),
+    outcome: &Outcome,
+    trace: &[u8],
+) -> Result<u64, Failure> {
+    let width = cluster.nodes * cluster.cores;
+    let node = NodeSetup {
+        place: cluster.place.to_string(),
+        order: cluster.order.to_string(),
+        pack: cluster.pack.to_string(),
+        width,
+        cpus_milli: u64::from(width) * 1000,
+        memory_bytes: cluster.memory_bytes.saturating_mul(cluster.nodes.into()),
+        grace_ms: 0,
+        fail_fast: false,
+        pools: Vec::new(),
+    };
+    let (nodes, cores, seed) = (cluster.nodes, cluster.cores, cluster.seed);
+    let run = SimulatedRun {
+        flow,
+        file: &source.flow,
+        definition: &loaded.definition,
+        node,
+        simulation: Simulation { nodes, cores, seed, cluster: cluster_figures(cluster) },
+        end: end(flow, outcome),
+        trace,
+    };
+    run.record(&StateDirectory::new(&loaded.state), &loaded.directory).map_err(refused)
+}
+
+fn end(flow: &Workflow, outcome: &Outcome) -> RunEnd {
+    let total = flow.task_count() as u64;
+    let seconds = outcome.makespan.as_secs_f64();
+    RunEnd {
+        // Not `done`: nobody may take it for work that has been done.
+        state: "simulated".to_owned(),
+        total,
+        done: outcome.done,
+        up_to_date: 0,
+        failed: if outcome.stuck.is_some() { 0 } else { outcome.not_done },
+        skipped: 0,
+        seconds,
+        makespan_s: seconds,
+        tasks_per_s: outcome.throughput(),
+    }
+}

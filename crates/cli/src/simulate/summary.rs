@@ -1,0 +1,185 @@
+//! A simulated run in words, for people.
+
+use std::time::Duration;
+
+use throng_core::workflow::Workflow;
+use throng_sim::{Cluster, Outcome};
+
+use super::Simulated;
+use super::options::bandwidth_words;
+use crate::words;
+
+/// Tells how a simulated run went.
+pub fn tell(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) {
+    for line in lines(flow, cluster, simulated) {
+        tell!("{line}");
+    }
+}
+
+fn lines(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) -> Vec<String> {
+    let Simulated { outcome, took } = simulated;
+    let mut lines = vec![heading(flow, cluster), policies(cluster), String::new()];
+    if let Some(why) = &outcome.stuck {
+        lines.push(row("stuck after", &time(outcome.makespan), why));
+        lines.push(row("tasks", &words::thousands(outcome.done), "done"));
+    } else {
+        lines.extend(times(outcome));
+    }
+    lines.push(String::new());
+    lines.extend(data(outcome));
+    lines.push(String::new());
+    let seconds = took.as_secs_f64().max(1e-9);
+    lines.push(row(
+        "simulated in",
+        &words::duration(*took),
+        &format!(
+            "{} at {}, {} times as fast as the run itself",
+            words::count_many(outcome.events, "event"),
+            words::rate(outcome.events as f64 / seconds),
+            words::thousands((outcome.makespan.as_secs_f64() / seconds) as u64),
+        ),
+    ));
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// What a figure is called, the figure, and what it means.
+fn row(name: &str, value: &str, meaning: &str) -> String {
+    format!("  {name:<12} {value:>13}  {meaning}")
+}
+
+/// What was simulated.
+pub fn heading(flow: &Workflow, cluster: &Cluster) -> String {
+    format!(
+        "{}: {} simulated on {} with {} each",
+        words::printable(flow.title()),
+        words::count_many(flow.task_count() as u64, "task"),
+        words::count(cluster.nodes.into(), "node"),
+        words::count(cluster.cores.into(), "core"),
+    )
+}
+
+/// How it was decided, and what chance was made of.
+pub fn policies(cluster: &Cluster) -> String {
+    format!(
+        "place {}, order {}, pack {}; {} network, seed {}",
+        cluster.place,
+        cluster.order,
+        cluster.pack,
+        bandwidth_words(cluster.bandwidth),
+        cluster.seed,
+    )
+}
+
+fn times(outcome: &Outcome) -> Vec<String> {
+    let mut lines = vec![row("makespan", &time(outcome.makespan), "from the beginning to the last end")];
+    let limit = if outcome.bound.chain_ns >= outcome.bound.share_ns() {
+        "tasks that wait for each other"
+    } else {
+        "the work on all cores"
+    };
+    lines.push(row(
+        "lower bound",
+        &time(Duration::from_nanos(outcome.bound.ns())),
+        &format!("{} of the makespan; no schedule is faster: {limit}", percent(outcome.of_bound())),
+    ));
+    lines.push(row(
+        "expected",
+        &seconds(outcome.analytic_seconds),
+        &format!("{} of the makespan; the analytic bound, with waiting and data", percent(outcome.of_analytic())),
+    ));
+    let not_done = match outcome.not_done {
+        0 => "all done".to_owned(),
+        some => format!("done; {} did not run, or failed", words::thousands(some)),
+    };
+    lines.push(row("tasks", &words::thousands(outcome.done), &not_done));
+    lines.push(row("throughput", &words::rate(outcome.throughput()), "tasks"));
+    lines.push(row("a task costs", &seconds(outcome.seconds_per_task()), "of a core, idle time shared out"));
+    lines.push(row("efficiency", &percent(outcome.efficiency()), "of the cores' time was work that counts"));
+    lines.push(row("utilisation", &percent(outcome.utilisation()), "of the cores' time they were busy"));
+    lines
+}
+
+fn data(outcome: &Outcome) -> Vec<String> {
+    let inputs = outcome.hits + outcome.misses;
+    let many = |number| words::thousands(number);
+    let mut lines = vec![
+        row("data moved", &words::bytes(outcome.moved_bytes), &words::count_many(outcome.moves, "transfer")),
+        match inputs {
+            0 => row("cache", "-", "no task reads anything"),
+            inputs => row(
+                "cache",
+                &percent(outcome.hits as f64 / inputs as f64),
+                &format!("of inputs were there already: {} hits, {} brought", many(outcome.hits), many(outcome.misses)),
+            ),
+        },
+        row(
+            "stolen",
+            &many(outcome.stolen),
+            &format!("tasks, by {} of {} tries", many(outcome.hunts_won), many(outcome.hunts)),
+        ),
+        row("pushed", &many(outcome.pushed), "tasks sent to where their data are"),
+        row("migrated", &many(outcome.migrated), "tasks put up for others to steal"),
+        row("store", &many(outcome.store_verbs), &format!("operations in {}", batches(outcome.store_batches))),
+        row("messages", &many(outcome.messages), "between nodes"),
+    ];
+    if outcome.reopened + outcome.claimed > 0 {
+        let meaning = format!("done again for lost data; {} taken over from dead nodes", many(outcome.claimed));
+        lines.push(row("recovered", &many(outcome.reopened), &meaning));
+    }
+    lines
+}
+
+fn batches(count: u64) -> String {
+    format!("{} {}", words::thousands(count), if count == 1 { "batch" } else { "batches" })
+}
+
+/// A length of time to four digits: runs that are compared differ by little.
+pub fn time(length: Duration) -> String {
+    let seconds = length.as_secs_f64();
+    match seconds {
+        s if s < 0.001 => format!("{:.1} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s if s < 10.0 => format!("{s:.3} s"),
+        s if s < 60.0 => format!("{s:.2} s"),
+        s if s < 3600.0 => format!("{} min {:04.1} s", s as u64 / 60, s % 60.0),
+        _ => words::duration(length),
+    }
+}
+
+/// As [`time`], of seconds.
+pub fn seconds(length: f64) -> String {
+    time(Duration::from_secs_f64(length.max(0.0)))
+}
+
+/// A part of a whole; what is not quite all of it never looks like all.
+pub fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent < 100.0 && percent > 99.9 { "99.9 %".to_owned() } else { format!("{percent:.1} %") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use throng_core::workflow::{Format, NoFiles};
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_stuck_says_why_and_shows_no_results() {
+        let flow = Workflow::parse("tasks: { a: { noop: true } }", Format::Yaml, "x", &NoFiles).unwrap();
+        let outcome = Outcome { stuck: Some("nobody wants to".to_owned()), not_done: 1, ..Outcome::default() };
+        assert_eq!(super::super::code(&outcome), crate::exit::Code::TaskFailed);
+        let simulated = Simulated { outcome, took: Duration::from_millis(1) };
+        let text = lines(&flow, &Cluster::new(2, 3), &simulated).join("\n");
+        assert!(text.starts_with("x: 1 task simulated on 2 nodes with 3 cores each\n"), "{text}");
+        assert!(text.contains("  stuck after         0.0 µs  nobody wants to\n"), "{text}");
+        assert!(!text.contains("efficiency") && !text.contains("lower bound"), "{text}");
+    }
+
+    #[test]
+    fn times_have_four_digits() {
+        let shown = [0.0000015, 0.25, 2.0006, 35.264, 161.53, 4000.0].map(seconds);
+        assert_eq!(shown, ["1.5 µs", "250.0 ms", "2.001 s", "35.26 s", "2 min 41.5 s", "1 h 06 min"]);
+        assert_eq!([0.99999, 1.0, 0.5].map(percent), ["99.9 %", "100.0 %", "50.0 %"]);
+    }
+}

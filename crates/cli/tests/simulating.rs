@@ -1,0 +1,315 @@
+//! `throng simulate`: figures that can be worked out by hand, and everything that can be asked of a simulated run.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod sandbox;
+
+use sandbox::{Output, Sandbox};
+use serde_json::Value;
+
+/// Four tasks of one second, without data.
+const BAG: &str = "tasks: { nap: { foreach: { i: 1..4 }, sleep: 1s } }";
+
+/// One task that reads 125 MB, which take a second at 1 Gbit/s.
+const READER: &str = "tasks: { read: { sleep: 1s, in: [{ path: big.dat, size: 125MB }] } }";
+
+fn simulate(sandbox: &Sandbox, arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["simulate", "flow.yaml"].iter().chain(arguments).copied().collect();
+    sandbox.throng(&all)
+}
+
+fn result(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let all: Vec<&str> = arguments.iter().chain(&["--json"]).copied().collect();
+    simulate(sandbox, &all).expect_code(0).json()["result"].clone()
+}
+
+/// Asserts that a time is this long, or as much longer as messages take.
+#[track_caller]
+fn assert_seconds(figures: &Value, key: &str, seconds: f64) {
+    let found = figures[key].as_f64().unwrap() / 1e9;
+    assert!((seconds..seconds + 0.01).contains(&found), "{key} is {found}, not {seconds}: {figures}");
+}
+
+#[test]
+fn four_seconds_of_work_on_two_cores() {
+    let figures = result(&Sandbox::with_flow(BAG), &["--nodes", "2", "--cores", "1"]);
+    assert_seconds(&figures, "makespan_ns", 2.0);
+    assert_eq!(figures["bound_ns"], 2_000_000_000u64);
+    // Two tasks for each core: one of them waits for half of what the other takes.
+    assert_eq!(figures["analytic_ns"], 1_500_000_000u64);
+    assert_eq!((&figures["done"], &figures["not_done"], &figures["slots"]), (&4.into(), &0.into(), &2.into()));
+    assert_eq!((&figures["work_ns"], &figures["busy_ns"]), (&4_000_000_000u64.into(), &4_000_000_000u64.into()));
+    assert!(figures["efficiency"].as_f64().unwrap() > 0.99);
+    assert_eq!(figures["stuck"], Value::Null);
+}
+
+#[test]
+fn a_chain_stays_with_its_data() {
+    let step = |name: &str, input: &str| {
+        format!("  {name}: {{ sleep: 1s, {input} out: [{{ path: {name}.dat, size: 125MB }}] }}\n")
+    };
+    let text = format!("tasks:\n{}{}{}", step("a", ""), step("b", "in: a.dat,"), step("c", "in: b.dat,"));
+    let figures = result(&Sandbox::with_flow(&text), &["--nodes", "3", "--cores", "2"]);
+    assert_seconds(&figures, "makespan_ns", 3.0);
+    assert_seconds(&figures, "analytic_ns", 3.0);
+    assert_eq!(figures["bound_chain_ns"], 3_000_000_000u64);
+    assert_eq!((&figures["moved_bytes"], &figures["cache_misses"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn a_transfer_takes_what_its_bytes_take() {
+    let sandbox = Sandbox::with_flow(READER);
+    let far = ["--nodes", "2", "--cores", "1", "--inputs", "node=1", "--place", "mlb"];
+    let figures = result(&sandbox, &far);
+    assert_seconds(&figures, "makespan_ns", 2.0);
+    assert_eq!((&figures["moved_bytes"], &figures["moves"]), (&125_000_000.into(), &1.into()));
+    for (more, seconds) in [
+        (["--bandwidth", "500Mbit/s"], 3.0),
+        (["--bandwidth", "1250MB"], 1.1),
+        (["--core-bandwidth", "62.5MB/s"], 3.0),
+        (["--inputs", "everywhere"], 1.0),
+        (["--place", "mdl"], 1.0),
+    ] {
+        // What is given last counts, so that one thing differs at a time.
+        let far = far.chunks(2).filter(|pair| pair[0] != more[0]).flatten().copied();
+        let all: Vec<&str> = far.chain(more).collect();
+        assert_seconds(&result(&sandbox, &all), "makespan_ns", seconds);
+    }
+    let shared = ["--nodes", "1", "--inputs", "shared", "--shared-bandwidth", "50MB", "--bandwidth", "10Gbit"];
+    assert_seconds(&result(&sandbox, &shared), "makespan_ns", 3.5);
+}
+
+#[test]
+fn sizes_are_those_of_files_that_are_there() {
+    let sandbox = Sandbox::with_flow("tasks: { read: { sleep: 1s, in: [here.dat, gone.dat, also.dat] } }");
+    sandbox.write("here.dat", &"x".repeat(1000));
+    let arguments = ["--nodes", "2", "--cores", "1", "--inputs", "node=1", "--place", "mlb", "--json"];
+    let output = simulate(&sandbox, &arguments).expect_code(0);
+    assert_eq!(output.json()["result"]["moved_bytes"], 1000);
+    let expected = "warning: 2 inputs from outside with neither a size nor a file, such as `gone.dat`: counted as empty; \
+                    declare it with `in: [{ path: FILE, size: 12MB }]`\n";
+    assert_eq!(output.stderr, expected);
+    assert_eq!(output.json()["warnings"].as_array().unwrap().len(), 1);
+    assert!(!sandbox.exists(".throng"), "simulating leaves nothing behind");
+}
+
+#[test]
+fn what_nobody_says_is_told() {
+    let text = "tasks: { a: { run: 'true', out: a.dat }, b: { run: 'true', in: a.dat } }";
+    let sandbox = Sandbox::with_flow(text);
+    let output = simulate(&sandbox, &["--json"]).expect_code(0);
+    assert!(output.stderr.contains("2 tasks without an estimate, such as `a`: counted as 1.0 s"), "{output:?}");
+    assert!(output.stderr.contains("1 file that tasks pass on without a size, such as `a.dat`"), "{output:?}");
+    assert_seconds(&output.json()["result"], "makespan_ns", 2.0);
+    assert!(!sandbox.exists("a.dat"), "nothing has run");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let text = "tasks:
+  make: { foreach: { i: 1..60 }, sleep: 90ms, in: [{ path: 'raw/{i}', size: 3MB }], out: [{ path: 'm/{i}', size: 4MB }] }
+  join: { foreach: { i: 1..30 }, sleep: 50ms, in: ['m/{i}', 'm/60'] }
+";
+    let sandbox = Sandbox::with_flow(text);
+    let with = |seed: &str| {
+        let vary = ["--vary-time", "0.5", "--vary-size", "0.5", "--cores", "2", "--json", "--seed", seed];
+        simulate(&sandbox, &vary).expect_code(0).stdout
+    };
+    assert_eq!(with("7"), with("7"));
+    assert_ne!(with("7"), with("8"));
+}
+
+#[test]
+fn every_policy_runs() {
+    let text = "tasks:
+  make: { foreach: { i: 1..40 }, sleep: 20ms, in: [{ path: 'raw/{i}', size: 3MB }], out: [{ path: 'm/{i}', size: 4MB }] }
+  join: { foreach: { i: 1..20 }, sleep: 10ms, in: ['m/{i}', 'm/40'] }
+";
+    let sandbox = Sandbox::with_flow(text);
+    for place in ["adaptive", "flds:t=0.5,tt=10s", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"] {
+        for inputs in ["spread", "shared", "everywhere"] {
+            let figures = result(&sandbox, &["--place", place, "--inputs", inputs, "--submit", "one", "--cores", "2"]);
+            assert_eq!(figures["done"], 60, "{place}, {inputs}");
+            assert!(figures["makespan_ns"].as_u64() >= figures["bound_ns"].as_u64(), "{place}, {inputs}");
+        }
+    }
+    for order in ["fifo", "lifo", "largest", "critical-path"] {
+        assert_eq!(result(&sandbox, &["--order", order, "--pack", "fixed"])["done"], 60, "{order}");
+    }
+}
+
+#[test]
+fn bad_input_is_told_in_one_message() {
+    let sandbox = Sandbox::with_flow("tasks: { a: { sleep: 1s, cpus: 4, memory: 2GB } }");
+    for (arguments, expected) in [
+        (vec!["--place", "best"], "there is no place policy `best`; known are adaptive, fair, flds"),
+        (vec!["--order", "best"], "there is no order policy `best`"),
+        (vec!["--pack", "best"], "there is no pack policy `best`"),
+        (vec!["--place", "flds:z=1"], "the policy `flds` has no parameter `z`"),
+        (vec!["--place", "flds:z"], "`z` is not of the form key=value"),
+        (vec!["--nodes", "0"], "0 is not in 1..=1000000"),
+        (vec!["--bandwidth", "1Gb"], "`1Gb` may mean bits or bytes: write 1Gbit or 1GB"),
+        (vec!["--bandwidth", "0"], "nothing would ever arrive"),
+        (vec!["--latency", "5 parsecs"], "unknown unit of time `parsecs`"),
+        (vec!["--inputs", "nowhere"], "write spread, shared, everywhere or node=K"),
+        (vec!["--inputs", "node=4"], "there is no node 4: there are 4 nodes"),
+        (vec!["--submit", "two"], "write spread or one"),
+        (vec!["--vary-time", "2"], "write a number from 0 to 1"),
+        (
+            vec!["--cores", "2"],
+            "task `a` can never run on such a cluster: it asks for 4 cores and 2.0 GB of memory, and a node has 2 cores",
+        ),
+        (vec!["--memory", "1GB"], "and a node has 8 cores and 1.0 GB of memory"),
+    ] {
+        let output = simulate(&sandbox, &arguments).expect_code(2);
+        assert!(output.stderr.contains(expected), "{arguments:?}: {}", output.stderr);
+        assert_eq!(output.stderr.matches("error").count(), 1, "{}", output.stderr);
+        assert_eq!(output.stdout, "", "{arguments:?}");
+    }
+    sandbox.throng(&["simulate", "none.yaml"]).expect_code(2);
+}
+
+#[test]
+fn data_that_never_fit_are_told() {
+    let sandbox = Sandbox::with_flow(READER);
+    let output = simulate(&sandbox, &["--cache", "100MB", "--inputs", "node=1"]).expect_code(1);
+    assert!(output.stdout.contains("1 did not run, or failed"), "{output:?}");
+}
+
+const TWO_STEPS: &str = "name: steps
+tasks:
+  cut:  { foreach: { i: 1..12 }, sleep: 2s, in: [{ path: 'raw/{i}', size: 25MB }], out: [{ path: 'cut/{i}', size: 8MB }] }
+  join: { sleep: 5s, in: [{ all: cut }] }
+";
+
+#[test]
+fn options_are_compared_in_a_table() {
+    let sandbox = Sandbox::with_flow(TWO_STEPS);
+    let vary = ["--vary-time", "0.3", "--seeds", "1..3", "--cores", "1"];
+    let compare = |more: &[&str]| simulate(&sandbox, &[&vary[..], more].concat()).expect_code(0);
+    let output = compare(&["--compare", "nodes=1,3", "--compare", "place=mdl,flds:t=0.5,tt=10s"]);
+    let lines: Vec<Vec<&str>> = output.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(output.stdout.lines().next(), Some("steps: 13 tasks simulated 12 times, 3 seeds for each row"));
+    assert_eq!(lines[2][..3], ["nodes", "place", "makespan"]);
+    let rows: Vec<&[&str]> = lines[3..].iter().map(|row| &row[..2]).collect();
+    assert_eq!(rows, [["1", "mdl"], ["1", "flds:t=0.5,tt=10s"], ["3", "mdl"], ["3", "flds:t=0.5,tt=10s"]]);
+    assert_eq!(output.stdout.matches("<- best").count(), 1);
+    assert!(lines[5].contains(&"best") || lines[6].contains(&"best"), "{}", output.stdout);
+    assert_eq!(compare(&["--compare", "nodes=1,3", "place=mdl,flds:t=0.5,tt=10s"]).stdout, output.stdout);
+}
+
+#[test]
+fn a_comparison_as_json_is_what_single_runs_say() {
+    let sandbox = Sandbox::with_flow(TWO_STEPS);
+    let output = simulate(&sandbox, &["--vary-time", "0.3", "--seeds", "4,9", "--compare", "cores=1,2", "--json"]);
+    let json = output.expect_code(0).json();
+    assert_eq!((&json["compared"], &json["seeds"]), (&serde_json::json!(["cores"]), &serde_json::json!([4, 9])));
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    let single = result(&sandbox, &["--vary-time", "0.3", "--seed", "9", "--cores", "2"]);
+    let mut compared = rows[1]["runs"][1].clone();
+    assert_eq!(compared.as_object_mut().unwrap().remove("seed"), Some(9.into()));
+    assert_eq!(compared, single);
+    let mean = rows[1]["makespan_ns"]["mean"].as_f64().unwrap();
+    let both = |at: usize| rows[1]["runs"][at]["makespan_ns"].as_f64().unwrap();
+    assert_eq!(mean, (both(0) + both(1)) / 2.0);
+}
+
+#[test]
+fn comparisons_that_make_no_sense_are_refused() {
+    let sandbox = Sandbox::with_flow(TWO_STEPS);
+    for (arguments, expected) in [
+        (vec!["--compare", "colour=red"], "`colour` cannot be compared: choose among place, order"),
+        (vec!["--compare", "place"], "write OPTION=VALUE,VALUE"),
+        (vec!["--compare", "place=mdl", "place=flds"], "`place` is compared twice"),
+        (vec!["--compare", "place=mdl,best"], "there is no place policy `best`"),
+        (vec!["--compare", "nodes=2,many"], "nodes=many: `many` is not a whole number"),
+        (vec!["--compare", "nodes=2", "--seeds", "1..200000"], "write 1..5 or 1,2,7"),
+        (vec!["--compare", "nodes=2,3", "--seeds", "1..99999"], "more than 100,000 runs"),
+        (vec!["--seeds", "1..5"], "--compare"),
+        (vec!["--compare", "nodes=2", "--record"], "cannot be used with"),
+    ] {
+        let output = simulate(&sandbox, &arguments).expect_code(2);
+        assert!(output.stderr.contains(expected), "{arguments:?}: {}", output.stderr);
+        assert_eq!(output.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_picture_is_drawn() {
+    let sandbox = Sandbox::with_flow(TWO_STEPS);
+    let output = simulate(&sandbox, &["--plot", "busy.svg"]).expect_code(0);
+    assert_eq!(output.stderr, "wrote busy.svg: open it in a browser\n");
+    let picture = sandbox.read("busy.svg");
+    assert!(picture.starts_with("<svg ") && picture.contains("steps: 13 tasks simulated on 4 nodes with 8 cores each"));
+    assert_eq!(picture.matches("class=\"stint ").count(), 13);
+    assert_eq!(simulate(&sandbox, &["--plot", "-"]).expect_code(0).stdout, picture);
+}
+
+#[test]
+fn a_recorded_simulation_is_reported_and_never_counts_as_done() {
+    let sandbox = Sandbox::with_flow(
+        "tasks:
+  make: { foreach: { i: 1..6 }, run: 'echo x > {out}', out: 'm/{i}', estimate: { time: 2s, out: 25MB } }
+  join: { run: 'cat {in} > {out}', in: [{ all: make }], out: all.txt, estimate: { time: 1s } }
+",
+    );
+    let output = simulate(&sandbox, &["--nodes", "2", "--cores", "2", "--seed", "5", "--record"]).expect_code(0);
+    assert_eq!(output.stderr, "recorded as run 1, marked as simulated: see `throng report 1`\n");
+    assert!(!sandbox.exists(".throng/journal"), "nothing is done");
+
+    let runs = sandbox.throng(&["runs"]).expect_code(0).stdout;
+    assert!(runs.contains("simulated    flow  7 done"), "{runs}");
+    let status = sandbox.throng(&["status"]).expect_code(0).stdout;
+    assert!(status.contains("run 1 of flow (flow.yaml): simulated\n"), "{status}");
+    assert!(
+        status.contains("2 nodes with 2 cores each, modelled") && status.contains("seed 5: nothing was"),
+        "{status}"
+    );
+    let task = sandbox.throng(&["status", "1", "join"]).expect_code(0).stdout;
+    assert!(task.starts_with("join in simulated run 1:"), "{task}");
+    let why = sandbox.throng(&["explain", "1", "join"]).expect_code(0).stdout;
+    assert!(why.starts_with("join in simulated run 1 of flow: done"), "{why}");
+    let logs = sandbox.throng(&["logs", "1", "join"]).expect_code(0).stderr;
+    assert_eq!(logs, "run 1 was only simulated: nothing was printed\n");
+
+    let report = sandbox.throng(&["report", "--json"]).expect_code(0).json();
+    assert_eq!((&report["state"], &report["simulated"]["nodes"]), (&"simulated".into(), &2.into()));
+    assert_eq!((&report["totals"]["done"], &report["time"]["slots"]), (&7.into(), &4.into()));
+    let parts: f64 = report["parts"].as_object().unwrap().values().map(|part| part.as_f64().unwrap()).sum();
+    let slot_time = 4.0 * report["time"]["makespan_s"].as_f64().unwrap();
+    assert!((parts - slot_time).abs() < 1e-6, "every slot's every moment is in one part: {parts}, {slot_time}");
+    assert_eq!((&report["parts"]["compute"], &report["parts"]["engine"]), (&13.0.into(), &0.0.into()));
+    sandbox.throng(&["report", "--out", "page.html"]).expect_code(0);
+    assert!(sandbox.read("page.html").contains("<title>flow, simulated run 1</title>"));
+
+    let run = sandbox.run(&[]).expect_code(0);
+    assert_eq!((run.number("run"), run.number("done"), run.number("up_to_date")), (2, 7, 0));
+    simulate(&sandbox, &["--record"]).expect_code(0);
+    assert_eq!(sandbox.run(&[]).expect_code(0).number("up_to_date"), 7);
+    // What a real run printed is not thrown away for a simulated one.
+    simulate(&sandbox, &["--record"]).expect_code(0);
+    sandbox.throng(&["clean", "flow.yaml", "--runs"]).expect_code(0);
+    let runs = sandbox.throng(&["runs"]).expect_code(0).stdout;
+    assert!(runs.contains("   4  ") && runs.lines().count() == 1, "{runs}");
+}
+
+/// What took real time is different each time.
+fn masked(text: &str) -> String {
+    let (kept, _) = text.split_once("  simulated in").unwrap_or_else(|| panic!("no times in {text}"));
+    format!("{kept}  simulated in …\n")
+}
+
+#[test]
+fn what_people_read() {
+    let sandbox = Sandbox::with_flow(
+        "name: survey
+tasks:
+  cut:  { foreach: { i: 1..200 }, sleep: 2s, in: [{ path: 'raw/{i}', size: 40MB }], out: [{ path: 'cut/{i}', size: 8MB }] }
+  join: { sleep: 5s, in: [{ all: cut }] }
+",
+    );
+    let output = simulate(&sandbox, &["--nodes", "5", "--cores", "4"]).expect_code(0);
+    assert_eq!(output.stderr, "");
+    insta::assert_snapshot!(masked(&output.stdout));
+}

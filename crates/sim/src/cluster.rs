@@ -1,0 +1,121 @@
+//! What a modelled cluster is made of.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use throng_core::ids::ObjectId;
+use throng_core::policy::Policy;
+
+use crate::faults::Faults;
+
+/// Where objects from outside lie when a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inputs {
+    /// Evenly over all nodes, one copy each.
+    Spread,
+    /// On a file system that all nodes share.
+    Shared,
+    /// On every node.
+    Everywhere,
+    /// On one node.
+    Node(u32),
+}
+
+/// To whom tasks are given that may start at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// As many to each node, and neighbours together: tasks that stand beside each other tend to share data.
+    Spread,
+    /// To the first node.
+    One,
+}
+
+/// A modelled cluster, and how it is used.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// How many nodes.
+    pub nodes: u32,
+    /// How many cores each has.
+    pub cores: u32,
+    /// How much memory each has.
+    pub memory_bytes: u64,
+    /// How many bytes a second each can send, and receive.
+    pub bandwidth: u64,
+    /// How many bytes a second all of them together can exchange, if that is limited.
+    pub core_bandwidth: Option<u64>,
+    /// How long a message takes.
+    pub latency: Duration,
+    /// How much room each node has for objects.
+    pub cache_bytes: u64,
+    /// How many tasks may wait for their data at a time, for each core.
+    pub staged_per_core: u32,
+    /// How many bytes a second the shared file system delivers in all.
+    pub shared_bandwidth: u64,
+    /// How many bytes a second a node's disk delivers, if objects are not in memory.
+    pub disk_bandwidth: Option<u64>,
+    /// How long the store takes to hear, and to be heard.
+    pub store_latency: Duration,
+    /// How many machines share the store's work.
+    pub store_shards: u32,
+    /// How many verbs a second each of them carries out.
+    pub store_rate: u64,
+    /// Where objects from outside lie.
+    pub inputs: Inputs,
+    /// How large they are where the workflow does not say it and somebody has looked; others count as empty.
+    pub found_bytes: Arc<BTreeMap<ObjectId, u64>>,
+    /// To whom tasks are given.
+    pub submission: Submission,
+    /// Which node runs a task.
+    pub place: Policy,
+    /// Which ready task is next.
+    pub order: Policy,
+    /// What may run at once.
+    pub pack: Policy,
+    /// How long tasks really take and how much they write, by chance.
+    pub variation: Variation,
+    /// What breaks.
+    pub faults: Faults,
+    /// What chance is made of.
+    pub seed: u64,
+}
+
+/// How much tasks differ from what is written of them: factors are drawn evenly from one less this to one more this.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Variation {
+    /// Of the time they take; 1 is anything from nothing to twice as long.
+    pub time: f64,
+    /// Of what they write.
+    pub size: f64,
+}
+
+impl Cluster {
+    /// A cluster of so many nodes and cores, with a network of 1 Gbit/s.
+    pub fn new(nodes: u32, cores: u32) -> Cluster {
+        let named = |name: &str| Policy { name: name.to_owned(), parameters: Vec::new() };
+        Cluster {
+            nodes,
+            cores,
+            memory_bytes: 8_000_000_000,
+            bandwidth: 125_000_000,
+            core_bandwidth: None,
+            latency: Duration::from_micros(100),
+            cache_bytes: 8_000_000_000,
+            staged_per_core: 4,
+            shared_bandwidth: 1_000_000_000,
+            disk_bandwidth: None,
+            store_latency: Duration::from_micros(100),
+            store_shards: nodes,
+            store_rate: 100_000,
+            inputs: Inputs::Spread,
+            found_bytes: Arc::default(),
+            submission: Submission::Spread,
+            place: named("adaptive"),
+            order: named("fifo"),
+            pack: named("requests"),
+            variation: Variation::default(),
+            faults: Faults::default(),
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Benchmark workflows: made-up graphs of sleeping tasks, in the shapes by which schedulers are compared.
+//!
+//! ```text
+//!   Options ── shape ──▶ stages ── Plan ──▶ yaml (templates)  |  single (one task after the other)
+//! ```
+//!
+//! A shape is a function from [`Options`] to stages: groups of tasks that are alike but for their numbers, and for the
+//! times and sizes that are drawn. Everything else follows from the stages, so that both ways of writing a workflow
+//! mean the same graph. The text is an ordinary workflow file: a task's true length is its `sleep`, the bytes that it
+//! moves are the `size`s of its files. Text is written as it is made, so that ten million tasks fit anywhere.
+//!
+//! Each shape has a file, which says where the shape comes from and what of it is our own reconstruction.
+
+mod all_pairs;
+mod bot;
+mod fan_in;
+mod fan_out;
+mod fmri;
+mod heterogeneous;
+mod image_stacking;
+mod moldyn;
+mod options;
+mod pipeline;
+mod plan;
+mod random;
+mod single;
+mod spread;
+mod stage;
+mod tree;
+mod yaml;
+
+pub use options::{Options, Wrong};
+pub use plan::Plan;
+
+use stage::Stage;
+
+/// A shape of workflow.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Its name on the command line, and the name of the workflow.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub summary: &'static str,
+    /// Where it comes from: what is published, and what is not.
+    pub origin: &'static str,
+    /// The options that it takes.
+    pub takes: &'static [Parameter],
+    stages: fn(&Options) -> Result<Vec<Stage>, Wrong>,
+}
+
+/// An option of a shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name on the command line, without the dashes.
+    pub name: &'static str,
+    /// What it is if nobody says; empty if it is left out then.
+    pub default: &'static str,
+}
+
+const fn parameter(name: &'static str, default: &'static str) -> Parameter {
+    Parameter { name, default }
+}
+
+/// All shapes.
+pub const SHAPES: [Shape; 10] = [
+    bot::SHAPE,
+    pipeline::SHAPE,
+    fan_out::SHAPE,
+    fan_in::SHAPE,
+    all_pairs::SHAPE,
+    image_stacking::SHAPE,
+    fmri::SHAPE,
+    moldyn::SHAPE,
+    heterogeneous::SHAPE,
+    random::SHAPE,
+];
+
+/// Where the four plain shapes and their numbers come from.
+const TABLE_3: &str = "Table 3 of the MATRIX paper has 1000 tasks per core, lengths drawn evenly from 0 to 100 ms, \
+                       outputs from 0 to 10 MB, and 10 as the degree of trees and the length of pipes";
+/// What tasks take and write there.
+const TABLE_3_TIMES: &str = "0ms..100ms";
+const TABLE_3_SIZES: &str = "0MB..10MB";
+
+impl Shape {
+    /// The shape of this name.
+    pub fn find(name: &str) -> Option<&'static Shape> {
+        SHAPES.iter().find(|shape| shape.name == name)
+    }
+
+    /// Works out the stages, or says which option is wrong.
+    pub fn plan(&'static self, options: &Options) -> Result<Plan, Wrong> {
+        let options = options.for_shape(self)?;
+        Plan::new(self, &options, (self.stages)(&options)?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

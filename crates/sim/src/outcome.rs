@@ -1,0 +1,97 @@
+//! What came out of a simulated run.
+
+use std::time::Duration;
+
+use throng_core::bound::LowerBound;
+
+/// The figures of a simulated run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// When the last task had its verdict.
+    pub makespan: Duration,
+    /// Why the run did not end, if it did not.
+    pub stuck: Option<String>,
+    /// Tasks that succeeded.
+    pub done: u64,
+    /// Tasks that failed, were skipped or cancelled.
+    pub not_done: u64,
+    /// Slots in all.
+    pub slots: u64,
+    /// Time that slots were busy, all together.
+    pub busy_ns: u128,
+    /// Time that slots were busy with attempts that counted.
+    pub useful_ns: u128,
+    /// What no schedule can beat.
+    pub bound: LowerBound,
+    /// The analytic bound of the literature, in seconds.
+    pub analytic_seconds: f64,
+    /// Bytes moved between nodes or from the shared file system.
+    pub moved_bytes: u64,
+    /// Objects moved.
+    pub moves: u64,
+    /// Inputs that were where they were needed.
+    pub hits: u64,
+    /// Inputs that had to be brought.
+    pub misses: u64,
+    /// Steals and pulls begun.
+    pub hunts: u64,
+    /// Those that brought something.
+    pub hunts_won: u64,
+    /// Tasks that came by them.
+    pub stolen: u64,
+    /// Tasks pushed to other nodes.
+    pub pushed: u64,
+    /// Tasks moved from local to shared queues.
+    pub migrated: u64,
+    /// Tasks done again because what they had made was lost.
+    pub reopened: u64,
+    /// Tasks claimed from dead nodes.
+    pub claimed: u64,
+    /// Verbs that the store carried out.
+    pub store_verbs: u64,
+    /// Batches that they came in.
+    pub store_batches: u64,
+    /// Messages between nodes.
+    pub messages: u64,
+    /// Things that happened in all.
+    pub events: u64,
+    /// Busy slots over time: the time from which, and how many.
+    pub busy_curve: Vec<(Duration, u32)>,
+}
+
+impl Outcome {
+    /// How much of the slots' time was work that counted.
+    pub fn efficiency(&self) -> f64 {
+        let all = self.slots as f64 * self.makespan.as_nanos() as f64;
+        if all > 0.0 { self.useful_ns as f64 / all } else { 1.0 }
+    }
+
+    /// How much of the slots' time they were busy.
+    pub fn utilisation(&self) -> f64 {
+        let all = self.slots as f64 * self.makespan.as_nanos() as f64;
+        if all > 0.0 { self.busy_ns as f64 / all } else { 1.0 }
+    }
+
+    /// Tasks a second.
+    pub fn throughput(&self) -> f64 {
+        let seconds = self.makespan.as_secs_f64();
+        if seconds > 0.0 { self.done as f64 / seconds } else { 0.0 }
+    }
+
+    /// Seconds of a slot for each task.
+    pub fn seconds_per_task(&self) -> f64 {
+        if self.done == 0 { 0.0 } else { self.makespan.as_secs_f64() * self.slots as f64 / self.done as f64 }
+    }
+
+    /// The lower bound as a part of what was needed: 1 is perfect.
+    pub fn of_bound(&self) -> f64 {
+        let needed = self.makespan.as_nanos() as f64;
+        if needed > 0.0 { self.bound.ns() as f64 / needed } else { 1.0 }
+    }
+
+    /// The analytic bound as a part of what was needed; it may exceed 1, for it is none.
+    pub fn of_analytic(&self) -> f64 {
+        let needed = self.makespan.as_secs_f64();
+        if needed > 0.0 { self.analytic_seconds / needed } else { 1.0 }
+    }
+}

@@ -1,0 +1,67 @@
+//! How long tasks really take and how much they really write: what no node knows beforehand.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use throng_core::ids::{ObjectId, TaskId};
+use throng_core::rng::Rng;
+use throng_core::workflow::Workflow;
+
+use crate::cluster::Variation;
+
+/// How long a task takes of which nothing is said at all.
+pub const UNSAID: Duration = Duration::from_secs(1);
+
+/// The truth about a workflow's tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'a> {
+    flow: &'a Workflow,
+    variation: Variation,
+    seed: u64,
+    found: Option<&'a BTreeMap<ObjectId, u64>>,
+}
+
+impl<'a> Work<'a> {
+    /// The truth that a seed gives.
+    pub fn new(flow: &'a Workflow, variation: Variation, seed: u64) -> Work<'a> {
+        Work { flow, variation, seed, found: None }
+    }
+
+    /// With the sizes of files of which nobody has said them, and which are there to be measured.
+    pub fn with_found(self, found: &'a BTreeMap<ObjectId, u64>) -> Work<'a> {
+        Work { found: Some(found), ..self }
+    }
+
+    /// Whether anybody says how long a task takes.
+    pub fn is_said(flow: &Workflow, task: TaskId) -> bool {
+        flow.is_noop(task) || flow.sleep_time(task).is_some() || flow.estimated_time(task).is_some()
+    }
+
+    fn factor(&self, spread: f64, salt: u64, number: u32) -> f64 {
+        if spread == 0.0 {
+            return 1.0;
+        }
+        let mut rng = Rng::new(self.seed ^ salt ^ (u64::from(number) << 20));
+        (1.0 - spread + 2.0 * spread * rng.unit()).max(0.0)
+    }
+
+    /// How long a task takes on a core of ordinary speed.
+    pub fn length(&self, task: TaskId) -> Duration {
+        let said = self.flow.sleep_time(task).or_else(|| self.flow.estimated_time(task));
+        let said = said.unwrap_or_else(|| if self.flow.is_noop(task) { Duration::ZERO } else { UNSAID });
+        said.mul_f64(self.factor(self.variation.time, 0x7174, task.0))
+    }
+
+    /// How large an object is.
+    pub fn bytes(&self, object: ObjectId) -> u64 {
+        let said = self.flow.declared_size(object).or_else(|| {
+            if let Some(bytes) = self.found.and_then(|found| found.get(&object)) {
+                return Some(*bytes);
+            }
+            let producer = self.flow.producer(object)?;
+            let all = self.flow.estimated_output_bytes(producer)?;
+            Some(all / self.flow.outputs(producer).len().max(1) as u64)
+        });
+        (said.unwrap_or(0) as f64 * self.factor(self.variation.size, 0x517E, object.0)) as u64
+    }
+}

@@ -1,0 +1,812 @@
+//! The world: nodes, what happens to them, and what their wishes lead to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use throng_core::bound::LowerBound;
+use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
+use throng_core::kin::Kin;
+use throng_core::member::{Command, Event, Member, Message, Setup, Source};
+use throng_core::node::{self, End, Limits, Node, Policies, ReadyTask};
+use throng_core::pack::{self, Capacity};
+use throng_core::policy::BadPolicy;
+use throng_core::pools::Pools;
+use throng_core::rng::Rng;
+use throng_core::stale::Reason;
+use throng_core::store::{Answer, Closed, Memory, Owner, Phase, Verb, Verdict};
+use throng_core::time::Time;
+use throng_core::trace::{self, Entry};
+use throng_core::workflow::{Resources, Workflow};
+use throng_core::{order, place};
+
+use crate::analytic;
+use crate::cluster::{Cluster, Inputs, Submission};
+use crate::heap::Agenda;
+use crate::network::{FlowId, Network, Plan};
+use crate::outcome::Outcome;
+use crate::storage::Storage;
+use crate::work::Work;
+
+/// The first life of every node.
+const FIRST_BOOT: u32 = 1;
+
+/// A run in which nothing has been finished for so long will not end.
+const PATIENCE: Duration = Duration::from_secs(4 * 3600);
+
+/// Something to come.
+enum Happening {
+    /// A batch reaches the store.
+    Asked { node: NodeId, boot: u32, batch: u64, verbs: Vec<Verb>, wants_answers: bool },
+    /// Its answers reach the node.
+    Answered { node: NodeId, boot: u32, batch: u64, answers: Vec<Answer> },
+    /// A message reaches a node.
+    Said { from: NodeId, to: NodeId, message: Box<Message> },
+    /// An attempt ends.
+    Finished { node: NodeId, boot: u32, slot: SlotId, task: TaskId, attempt: u16, started: Time },
+    /// An attempt has been ended.
+    Killed { node: NodeId, boot: u32, slot: SlotId },
+    /// A flow ends, unless it has been planned anew.
+    Moved { flow: FlowId, plan: u32 },
+    /// An object could not be fetched.
+    NotMoved { node: NodeId, boot: u32, object: ObjectId, from: Source, is_missing: bool },
+    /// A node wanted to be woken.
+    Wake { node: NodeId, boot: u32 },
+    /// A node dies.
+    Crash { node: NodeId, boot: Option<u32>, back_after: Option<Duration> },
+    /// A node comes back.
+    Return { node: NodeId },
+    /// A disk becomes full, or is no longer.
+    Room { node: NodeId, bytes: u64 },
+    /// What a part of the store may be put back to.
+    Snapshot { failover: usize },
+    /// A part of the store is put back.
+    Failover { failover: usize },
+}
+
+struct Machine {
+    /// Nobody if the node is dead.
+    member: Option<Member>,
+    boot: u32,
+    /// When it will be woken, as far as that is planned.
+    wake_at: Option<Time>,
+    /// When what was last sent to the store arrives there: nothing overtakes it.
+    link_free_at: Time,
+    /// What runs in each slot.
+    slots: Vec<Option<(TaskId, Time)>>,
+}
+
+/// A modelled cluster that runs a workflow.
+pub struct World {
+    flow: Arc<Workflow>,
+    kin: Arc<Kin>,
+    orders: order::Maker,
+    cluster: Cluster,
+    agenda: Agenda<Happening>,
+    machines: Vec<Machine>,
+    pub(crate) storage: Storage,
+    network: Network,
+    rng: Rng,
+    now: Time,
+    last_progress: Time,
+    outcome: Outcome,
+    busy: u32,
+    is_done: Vec<u64>,
+    commands: Vec<Command>,
+    plans: Vec<Plan>,
+    snapshots: Vec<Option<Memory>>,
+    wants_curve: bool,
+    recorder: Option<Recorder>,
+    progress: Option<Progress>,
+    inspector: Option<Inspector>,
+    /// Whether it is checked that nobody does what he must not.
+    is_checked: bool,
+    violation: Option<String>,
+    /// Who settled a task in a generation, as far as that is checked.
+    settled_by: BTreeMap<(TaskId, u16), Owner>,
+}
+
+/// Somebody who looks at everything after each event.
+pub(crate) type Inspector = Box<dyn FnMut(&World) -> Result<(), String> + Send>;
+
+/// Somebody who wants to hear now and then what time it is, and how many tasks are done.
+pub type Progress = Box<dyn FnMut(Time, u64) + Send>;
+
+/// How many things happen between two reports of progress: so few that somebody who watches sees it move, and so many that asking
+/// the clock costs nothing.
+const PROGRESS_EVERY: u32 = 4096;
+
+/// Somebody who wants to hear of everything that a report tells.
+pub type Recorder = Box<dyn FnMut(Time, &Entry) + Send>;
+
+impl World {
+    /// A cluster that is about to run a workflow.
+    pub fn new(flow: Arc<Workflow>, cluster: Cluster) -> Result<World, BadPolicy> {
+        let kin = Arc::new(Kin::of(&flow));
+        let nodes = cluster.nodes;
+        let owner = |at: u32| Owner { node: NodeId(at), boot: FIRST_BOOT };
+        let submission = cluster.submission;
+        let root_count = flow.tasks().filter(|task| flow.parent_count(*task) == 0).count() as u64;
+        let roots = std::cell::Cell::new(0u64);
+        let mut memory = Memory::submit(flow.clone(), kin.clone(), |_| match submission {
+            Submission::One => owner(0),
+            Submission::Spread => {
+                let number = roots.replace(roots.get() + 1);
+                owner((number * u64::from(nodes) / root_count.max(1)) as u32)
+            }
+        });
+        let orders = order::Maker::new(&cluster.order, &flow)?;
+        let mut machines = Vec::with_capacity(nodes as usize);
+        for at in 0..nodes {
+            let member = make_member(&flow, &kin, &cluster, &orders, owner(at), Time::START)?;
+            machines.push(Machine {
+                member: Some(member),
+                boot: FIRST_BOOT,
+                wake_at: None,
+                link_free_at: Time::START,
+                slots: vec![None; cluster.cores as usize],
+            });
+        }
+        let lies = bring_inputs(&flow, &cluster, &mut memory);
+        let storage = Storage::new(memory, cluster.store_shards, cluster.store_rate);
+        let network = Network::new(nodes, cluster.bandwidth, cluster.shared_bandwidth, cluster.core_bandwidth);
+        let outcome = Outcome { slots: u64::from(nodes) * u64::from(cluster.cores), ..Outcome::default() };
+        let mut world = World {
+            is_done: vec![0; flow.task_count().div_ceil(64)],
+            snapshots: vec![None; cluster.faults.failovers.len()],
+            rng: Rng::named(cluster.seed, "world"),
+            flow,
+            kin,
+            orders,
+            cluster,
+            agenda: Agenda::new(),
+            machines,
+            storage,
+            network,
+            now: Time::START,
+            last_progress: Time::START,
+            outcome,
+            busy: 0,
+            commands: Vec::new(),
+            plans: Vec::new(),
+            wants_curve: false,
+            recorder: None,
+            progress: None,
+            inspector: None,
+            is_checked: false,
+            violation: None,
+            settled_by: BTreeMap::new(),
+        };
+        for (object, bytes, node) in lies {
+            world.tell(node, Event::Kept { object, bytes });
+        }
+        world.plan_faults();
+        Ok(world)
+    }
+
+    fn plan_faults(&mut self) {
+        let faults = self.cluster.faults.clone();
+        let at = |time: Duration| Time::START + time;
+        for crash in &faults.crashes {
+            let node = NodeId(crash.node);
+            self.agenda.plan(at(crash.at), Happening::Crash { node, boot: None, back_after: crash.back_after });
+        }
+        for disk in &faults.full_disks {
+            let node = NodeId(disk.node);
+            self.agenda.plan(at(disk.from), Happening::Room { node, bytes: 0 });
+            self.agenda.plan(at(disk.until), Happening::Room { node, bytes: self.cluster.cache_bytes });
+        }
+        for (number, failover) in faults.failovers.iter().enumerate() {
+            let behind = at(failover.at.saturating_sub(failover.behind));
+            self.agenda.plan(behind, Happening::Snapshot { failover: number });
+            self.agenda.plan(at(failover.at), Happening::Failover { failover: number });
+        }
+    }
+
+    /// Also notes how many slots were busy when.
+    pub fn with_curve(mut self) -> World {
+        self.wants_curve = true;
+        self
+    }
+
+    /// Also records the run as a real one is recorded, with the slots of all nodes counted through.
+    pub fn with_recorder(mut self, recorder: Recorder) -> World {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// Also says now and then how far it has come.
+    pub fn with_progress(mut self, progress: Progress) -> World {
+        self.progress = Some(progress);
+        self
+    }
+
+    fn record(&mut self, entry: impl FnOnce(&World) -> Entry) {
+        if self.recorder.is_some() {
+            let (now, entry) = (self.now, entry(self));
+            if let Some(recorder) = &mut self.recorder {
+                recorder(now, &entry);
+            }
+        }
+    }
+
+    /// The number of a slot among those of all nodes.
+    fn slot_of_all(&self, node: NodeId, slot: SlotId) -> SlotId {
+        SlotId(node.0 * self.cluster.cores + slot.0)
+    }
+
+    /// Also checks everything that nodes do against what they may.
+    pub(crate) fn with_checks(mut self) -> World {
+        self.is_checked = true;
+        self
+    }
+
+    /// Also has somebody look at everything after each event; what he objects to ends the run.
+    pub(crate) fn with_inspector(mut self, inspector: Inspector) -> World {
+        self.inspector = Some(inspector);
+        self
+    }
+
+    /// What the store knows.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.storage.memory
+    }
+
+    /// The nodes that are alive.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
+        self.machines.iter().filter_map(|machine| machine.member.as_ref())
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Runs to the end, or until nothing can happen any more.
+    pub fn run(self) -> Outcome {
+        self.run_and_keep().1
+    }
+
+    /// Runs to the end, and leaves the world as it is then.
+    pub(crate) fn run_and_keep(mut self) -> (World, Outcome) {
+        self.submit();
+        let mut happened = 0u32;
+        while self.storage.memory.open_tasks() > 0 {
+            let Some((time, happening)) = self.agenda.next() else {
+                self.outcome.stuck = Some(self.why_stuck());
+                break;
+            };
+            self.now = time;
+            if let Some(violation) = self.violation.take() {
+                self.outcome.stuck = Some(violation);
+                break;
+            }
+            let patience = if self.is_checked { PATIENCE / 24 } else { PATIENCE };
+            if self.busy == 0 && self.network.is_idle() && time.since(self.last_progress) > patience {
+                self.outcome.stuck = Some(self.why_stuck());
+                break;
+            }
+            self.happen(happening);
+            happened = happened.wrapping_add(1);
+            if let Some(progress) = self.progress.as_mut().filter(|_| happened.is_multiple_of(PROGRESS_EVERY)) {
+                progress(self.now, self.outcome.done);
+            }
+            if let Some(mut inspector) = self.inspector.take() {
+                let verdict = inspector(&self);
+                self.inspector = Some(inspector);
+                if let Err(reason) = verdict {
+                    self.outcome.stuck = Some(reason);
+                    break;
+                }
+            }
+        }
+        self.judge();
+        let outcome = std::mem::take(&mut self.outcome);
+        (self, outcome)
+    }
+
+    fn submit(&mut self) {
+        for task in self.flow.tasks() {
+            self.record(|_| Entry::Pending(task, Reason::NeverDone));
+        }
+        let roots: Vec<TaskId> = self.flow.tasks().filter(|task| self.flow.parent_count(*task) == 0).collect();
+        for task in roots {
+            let (record, inputs) = (*self.storage.memory.record(task), self.storage.memory.inputs(task));
+            let ready = ReadyTask {
+                task,
+                class: self.flow.class(task, 1),
+                priority: self.flow.priority(task),
+                attempt: 1,
+                generation: 0,
+                input_bytes: inputs.total_bytes,
+            };
+            self.record(|_| Entry::Event(node::Event::Ready(ready)));
+            self.tell(record.owner.node, Event::Ready(ready, inputs));
+        }
+        for at in 0..self.cluster.nodes {
+            self.tell_and_decide(NodeId(at), Event::Join);
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Asked { node, boot, batch, verbs, wants_answers } => {
+                let (answers, done) = self.storage.carry_out(self.now, &self.flow, &verbs);
+                self.note_settled(&verbs, &answers);
+                if wants_answers {
+                    let time = done + self.cluster.store_latency;
+                    self.agenda.plan(time, Happening::Answered { node, boot, batch, answers });
+                }
+            }
+            Happening::Answered { node, boot, batch, answers } => {
+                if self.lives(node, boot) {
+                    self.tell_and_decide(node, Event::Answered { batch, answers });
+                }
+            }
+            Happening::Said { from, to, message } => {
+                self.tell_and_decide(to, Event::Message { from, message: *message });
+            }
+            Happening::Finished { node, boot, slot, task, attempt, started } => {
+                if self.lives(node, boot) && self.machines[node.index()].slots[slot.index()] == Some((task, started)) {
+                    self.finish(node, slot, task, attempt, started);
+                }
+            }
+            Happening::Killed { node, boot, slot } => {
+                if self.lives(node, boot) {
+                    self.set_busy(-1);
+                    self.tell_and_decide(node, Event::Finished { slot, end: End::Killed, outputs: Vec::new() });
+                }
+            }
+            Happening::Moved { flow, plan } => {
+                let mut plans = std::mem::take(&mut self.plans);
+                let ended = self.network.end(self.now, flow, plan, &mut plans);
+                self.plan_flows(&mut plans);
+                self.plans = plans;
+                if let Some(flow) = ended {
+                    self.outcome.moves += 1;
+                    self.outcome.moved_bytes += flow.bytes;
+                    self.tell_and_decide(flow.to, Event::Fetched { object: flow.object, bytes: flow.bytes });
+                }
+            }
+            Happening::NotMoved { node, boot, object, from, is_missing } => {
+                if self.lives(node, boot) {
+                    self.tell_and_decide(node, Event::FetchFailed { object, from, is_missing });
+                }
+            }
+            Happening::Wake { node, boot } => {
+                let machine = &mut self.machines[node.index()];
+                if machine.boot == boot && machine.wake_at == Some(self.now) {
+                    machine.wake_at = None;
+                    self.tell_and_decide(node, Event::Wake);
+                }
+            }
+            Happening::Crash { node, boot, back_after } => {
+                if boot.is_none_or(|boot| self.lives(node, boot)) {
+                    self.crash(node);
+                    if let Some(after) = back_after {
+                        self.agenda.plan(self.now + after, Happening::Return { node });
+                    }
+                }
+            }
+            Happening::Return { node } => self.come_back(node),
+            Happening::Room { node, bytes } => self.tell_and_decide(node, Event::Capacity { bytes }),
+            Happening::Snapshot { failover } => self.snapshots[failover] = Some(self.storage.memory.clone()),
+            Happening::Failover { failover } => {
+                let shard = self.cluster.faults.failovers[failover].shard % self.cluster.store_shards.max(1);
+                if let Some(earlier) = self.snapshots[failover].take() {
+                    let shards = self.cluster.store_shards.max(1);
+                    self.storage.memory.restore(&earlier, |bucket| bucket % shards == shard);
+                }
+            }
+        }
+    }
+
+    fn lives(&self, node: NodeId, boot: u32) -> bool {
+        let machine = &self.machines[node.index()];
+        machine.boot == boot && machine.member.is_some()
+    }
+
+    fn finish(&mut self, node: NodeId, slot: SlotId, task: TaskId, attempt: u16, started: Time) {
+        self.set_busy(-1);
+        self.machines[node.index()].slots[slot.index()] = None;
+        self.outcome.busy_ns += self.now.since(started).as_nanos();
+        let faults = &self.cluster.faults;
+        let dice = self.cluster.seed ^ 0xFA11 ^ (u64::from(task.0) << 24) ^ (u64::from(attempt) << 56);
+        if faults.failing > 0.0 && Rng::new(dice).unit() < faults.failing {
+            self.tell_and_decide(node, Event::Finished { slot, end: End::Failed { code: 1 }, outputs: Vec::new() });
+            return;
+        }
+        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
+        let outputs = self.flow.outputs(task).map(|object| (object, work.bytes(object))).collect();
+        self.record_end(node, slot, task, started);
+        self.tell_and_decide(node, Event::Finished { slot, end: End::Done, outputs });
+    }
+
+    /// A node dies: what it ran and had is gone, and what others fetched from it does not come.
+    fn crash(&mut self, node: NodeId) {
+        let machine = &mut self.machines[node.index()];
+        if machine.member.take().is_none() {
+            return;
+        }
+        machine.wake_at = None;
+        let running = machine.slots.iter_mut().filter_map(Option::take).count();
+        for _ in 0..running {
+            self.set_busy(-1);
+        }
+        let mut plans = std::mem::take(&mut self.plans);
+        let cut = self.network.cut(self.now, node, &mut plans);
+        self.plan_flows(&mut plans);
+        self.plans = plans;
+        for flow in cut.into_iter().filter(|flow| flow.to != node) {
+            self.not_moved(flow.to, flow.object, flow.from, false);
+        }
+    }
+
+    fn come_back(&mut self, node: NodeId) {
+        let machine = &mut self.machines[node.index()];
+        if machine.member.is_some() {
+            return;
+        }
+        machine.boot += 1;
+        let me = Owner { node, boot: machine.boot };
+        let member = make_member(&self.flow, &self.kin, &self.cluster, &self.orders, me, self.now);
+        self.machines[node.index()].member = member.ok();
+        self.tell_and_decide(node, Event::Join);
+    }
+
+    fn not_moved(&mut self, node: NodeId, object: ObjectId, from: Source, is_missing: bool) {
+        let boot = self.machines[node.index()].boot;
+        let wait = if is_missing { self.cluster.latency * 2 } else { patience(&self.cluster) };
+        self.agenda.plan(self.now + wait, Happening::NotMoved { node, boot, object, from, is_missing });
+    }
+
+    /// Keeps count of what has been accepted: each task once.
+    fn note_settled(&mut self, verbs: &[Verb], answers: &[Answer]) {
+        for (verb, answer) in verbs.iter().zip(answers) {
+            match (verb, answer) {
+                (Verb::Settle { task, owner, generation, verdict: Verdict::Done, .. }, Answer::Done) => {
+                    self.check_settled(*task, *generation, *owner);
+                    let (word, bit) = (&mut self.is_done[task.index() / 64], 1 << (task.index() % 64));
+                    if *word & bit == 0 {
+                        *word |= bit;
+                        self.outcome.done += 1;
+                        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
+                        self.outcome.useful_ns += work.length(*task).as_nanos();
+                    }
+                    self.last_progress = self.now;
+                    self.outcome.makespan = self.now.since(Time::START);
+                }
+                (Verb::Close { child, .. }, Answer::Closed { closed: Closed::Ready, .. }) => self.record_ready(*child),
+                (Verb::Settle { .. }, Answer::Done) => self.outcome.makespan = self.now.since(Time::START),
+                _ => {}
+            }
+        }
+    }
+
+    /// Each task's effects count once.
+    fn check_settled(&mut self, task: TaskId, generation: u16, owner: Owner) {
+        if self.is_checked && self.cluster.faults.failovers.is_empty() {
+            let first = *self.settled_by.entry((task, generation)).or_insert(owner);
+            if first != owner {
+                self.violation = Some(format!("{task:?} was settled by {first:?} and then by {owner:?}"));
+            }
+        }
+    }
+
+    fn record_end(&mut self, node: NodeId, slot: SlotId, task: TaskId, started: Time) {
+        self.record(|world| {
+            let slot = world.slot_of_all(node, slot);
+            let (outcome, usage, log) = (trace::Outcome::Done, trace::Usage::default(), (0, 0));
+            let ended = world.now;
+            Entry::Attempt(trace::Attempt {
+                task,
+                attempt: 1,
+                slot,
+                staged: started,
+                started,
+                ended,
+                outcome,
+                usage,
+                log,
+            })
+        });
+        self.record(|world| {
+            Entry::Event(node::Event::Finished { slot: world.slot_of_all(node, slot), end: End::Done })
+        });
+        self.record(|_| Entry::Command(node::Command::Complete { task, attempt: 1 }));
+    }
+
+    /// Records a task that has become ready.
+    fn record_ready(&mut self, task: TaskId) {
+        self.record(|world| {
+            let (class, priority) = (world.flow.class(task, 1), world.flow.priority(task));
+            let input_bytes = world.storage.memory.inputs(task).total_bytes;
+            let ready = ReadyTask { task, class, priority, attempt: 1, generation: 0, input_bytes };
+            Entry::Event(node::Event::Ready(ready))
+        });
+    }
+
+    fn set_busy(&mut self, change: i32) {
+        self.busy = self.busy.saturating_add_signed(change);
+        if self.wants_curve {
+            let at = self.now.since(Time::START);
+            match self.outcome.busy_curve.last_mut() {
+                Some((time, busy)) if *time == at => *busy = self.busy,
+                _ => self.outcome.busy_curve.push((at, self.busy)),
+            }
+        }
+    }
+
+    fn tell_and_decide(&mut self, node: NodeId, event: Event) {
+        self.tell(node, event);
+        self.decide(node);
+    }
+
+    fn tell(&mut self, node: NodeId, event: Event) {
+        let mut commands = std::mem::take(&mut self.commands);
+        if let Some(member) = &mut self.machines[node.index()].member {
+            member.handle(self.now, event, &mut commands);
+        }
+        self.perform(node, &mut commands);
+        self.commands = commands;
+    }
+
+    fn decide(&mut self, node: NodeId) {
+        let mut commands = std::mem::take(&mut self.commands);
+        if let Some(member) = &mut self.machines[node.index()].member {
+            member.decide(self.now, &mut commands);
+        }
+        self.perform(node, &mut commands);
+        self.commands = commands;
+        let machine = &mut self.machines[node.index()];
+        let wake = machine.member.as_ref().and_then(Member::next_wake);
+        if let Some(time) = wake.map(|time| time.max(self.now + Duration::from_nanos(1)))
+            && machine.wake_at.is_none_or(|planned| time < planned)
+        {
+            machine.wake_at = Some(time);
+            self.agenda.plan(time, Happening::Wake { node, boot: machine.boot });
+        }
+    }
+
+    fn perform(&mut self, node: NodeId, commands: &mut Vec<Command>) {
+        let mut restarts = false;
+        for command in commands.drain(..) {
+            match command {
+                Command::Start { task, slot, attempt } => self.start(node, task, slot, attempt),
+                Command::Kill { slot, .. } => self.kill(node, slot),
+                Command::Evict { object } => self.check_evicted(node, object),
+                Command::Restart => restarts = true,
+                Command::Fetch { object, from, .. } => self.fetch(node, object, from),
+                Command::Store { batch, verbs, wants_answers } => self.ask_store(node, batch, verbs, wants_answers),
+                Command::Send { to, message } => self.send(node, to, message),
+            }
+        }
+        if restarts {
+            self.crash(node);
+            self.agenda.plan(self.now + patience(&self.cluster), Happening::Return { node });
+        }
+    }
+
+    fn start(&mut self, node: NodeId, task: TaskId, slot: SlotId, attempt: u16) {
+        self.set_busy(1);
+        self.check_start(node, task);
+        self.record(|world| {
+            let slot = world.slot_of_all(node, slot);
+            Entry::Command(node::Command::Start { task, attempt: 1, slot })
+        });
+        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
+        let slowness = self.cluster.faults.slowness(self.now, node.0);
+        let length = work.length(task);
+        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
+        let machine = &mut self.machines[node.index()];
+        let (boot, started) = (machine.boot, self.now);
+        machine.slots[slot.index()] = Some((task, started));
+        if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
+            let back_after = Some(Duration::from_secs(5));
+            self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
+        }
+        self.agenda.plan(self.now + length, Happening::Finished { node, boot, slot, task, attempt, started });
+    }
+
+    /// What is asked to end ends at once.
+    fn kill(&mut self, node: NodeId, slot: SlotId) {
+        let machine = &mut self.machines[node.index()];
+        if machine.slots[slot.index()].take().is_some() {
+            let boot = machine.boot;
+            self.agenda.plan(self.now, Happening::Killed { node, boot, slot });
+        }
+    }
+
+    /// Whoever starts a task owns it.
+    fn check_start(&mut self, node: NodeId, task: TaskId) {
+        let record = self.storage.memory.record(task);
+        let boot = self.machines[node.index()].boot;
+        let is_lawful = record.owner == (Owner { node, boot }) && record.phase < Phase::Settled;
+        if self.is_checked && !is_lawful && self.cluster.faults.failovers.is_empty() {
+            self.violation = Some(format!("node {} starts {task:?}, which is {record:?}", node.0));
+        }
+    }
+
+    /// Nobody deletes the last copy of what somebody needs.
+    fn check_evicted(&mut self, node: NodeId, object: ObjectId) {
+        let faults = &self.cluster.faults;
+        if !self.is_checked || faults.needs_leases() || !self.storage.memory.is_needed(object) {
+            return;
+        }
+        let has_other = self.storage.memory.places(object).any(|place| place != node);
+        if !has_other {
+            self.violation = Some(format!("node {} deletes the last copy of {object:?}", node.0));
+        }
+    }
+
+    fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source) {
+        if let Source::Node(source) = from {
+            let holder = self.machines[source.index()].member.as_ref();
+            let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
+            let has_it = holder.is_some_and(|member| member.node().has_object(object));
+            if !is_reachable || !has_it {
+                self.not_moved(node, object, from, is_reachable);
+                return;
+            }
+        }
+        let bytes = self.storage.memory.bytes(object);
+        let mut plans = std::mem::take(&mut self.plans);
+        self.network.begin(self.now, object, bytes, from, node, &mut plans);
+        self.plan_flows(&mut plans);
+        self.plans = plans;
+    }
+
+    /// Sends a batch to the store. What is lost on the way is sent again, and whatever comes after it waits.
+    fn ask_store(&mut self, node: NodeId, batch: u64, verbs: Vec<Verb>, wants_answers: bool) {
+        let machine = &self.machines[node.index()];
+        let boot = machine.boot;
+        let soonest = self.now + self.cluster.store_latency;
+        // What is sent while the connection is down goes with whatever brought it down.
+        let is_up = machine.link_free_at <= soonest;
+        let mut arrival = soonest.max(machine.link_free_at);
+        if is_up && self.has_bad_luck(self.cluster.faults.lost) {
+            arrival = arrival + patience(&self.cluster);
+        }
+        if let Some(until) = self.cluster.faults.cut_off_until(self.now, node.0) {
+            arrival = arrival.max(until + patience(&self.cluster));
+        }
+        if is_up && self.has_bad_luck(self.cluster.faults.lost + self.cluster.faults.doubled) {
+            // The answer is lost: the store will be asked the same again.
+            let again = Happening::Asked { node, boot, batch, verbs: verbs.clone(), wants_answers: false };
+            self.agenda.plan(arrival, again);
+            arrival = arrival + patience(&self.cluster);
+        }
+        self.machines[node.index()].link_free_at = arrival;
+        self.agenda.plan(arrival, Happening::Asked { node, boot, batch, verbs, wants_answers });
+    }
+
+    fn has_bad_luck(&mut self, share: f64) -> bool {
+        share > 0.0 && self.rng.unit() < share
+    }
+
+    fn send(&mut self, from: NodeId, to: NodeId, message: Message) {
+        self.outcome.messages += 1;
+        let faults = &self.cluster.faults;
+        if !faults.connects(self.now, from.0, to.0) {
+            return;
+        }
+        let (lost, doubled, (late, most)) = (faults.lost, faults.doubled, faults.late);
+        if self.has_bad_luck(lost) {
+            return;
+        }
+        let copies = if self.has_bad_luck(doubled) { 2 } else { 1 };
+        for _ in 0..copies {
+            let mut time = self.now + self.cluster.latency;
+            if self.has_bad_luck(late) {
+                time = time + most.mul_f64(self.rng.unit());
+            }
+            self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) });
+        }
+    }
+
+    fn plan_flows(&mut self, plans: &mut Vec<Plan>) {
+        for Plan { flow, plan, end } in plans.drain(..) {
+            // The last byte still has to travel.
+            self.agenda.plan(end + self.cluster.latency, Happening::Moved { flow, plan });
+        }
+    }
+
+    fn why_stuck(&self) -> String {
+        let open = self.storage.memory.open_tasks();
+        let phases = self.flow.tasks().fold([0u64; 5], |mut phases, task| {
+            phases[self.storage.memory.record(task).phase as usize] += 1;
+            phases
+        });
+        let alive = self.machines.iter().filter(|machine| machine.member.is_some()).count();
+        let [waiting, ready, running, settled, delivered] = phases;
+        format!(
+            "nothing has happened for long, and {open} tasks have no verdict ({waiting} waiting, {ready} ready, {running} \
+             running, {settled} settled, {delivered} delivered; {alive} nodes alive)"
+        )
+    }
+
+    fn judge(&mut self) {
+        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
+        let slots = u32::try_from(self.outcome.slots).unwrap_or(u32::MAX);
+        self.outcome.bound = LowerBound::of(&self.flow, slots, |task| work.length(task).as_nanos() as u64);
+        self.outcome.analytic_seconds = analytic::expected_seconds(&self.flow, slots, self.cluster.bandwidth, &work);
+        self.outcome.not_done = self.flow.task_count() as u64 - self.outcome.done;
+        self.outcome.events = self.agenda.planned();
+        self.outcome.store_verbs = self.storage.verbs;
+        self.outcome.store_batches = self.storage.batches;
+        for member in self.machines.iter().filter_map(|machine| machine.member.as_ref()) {
+            let (tally, cache) = (member.tally, member.cache_tally());
+            self.outcome.hits += cache.hits;
+            self.outcome.misses += cache.misses;
+            self.outcome.hunts += tally.hunts;
+            self.outcome.hunts_won += tally.hunts_won;
+            self.outcome.stolen += tally.stolen;
+            self.outcome.pushed += tally.pushed;
+            self.outcome.migrated += tally.migrated;
+            self.outcome.reopened += tally.reopened;
+            self.outcome.claimed += tally.claimed;
+        }
+    }
+}
+
+/// How long somebody waits for an answer before it counts as lost.
+fn patience(cluster: &Cluster) -> Duration {
+    (cluster.latency * 100).max(Duration::from_millis(100))
+}
+
+/// Tells the store where objects from outside lie, and returns those that lie with nodes.
+fn bring_inputs(flow: &Workflow, cluster: &Cluster, memory: &mut Memory) -> Vec<(ObjectId, u64, NodeId)> {
+    let work = Work::new(flow, cluster.variation, cluster.seed).with_found(&cluster.found_bytes);
+    let mut lies = Vec::new();
+    for (number, at) in (flow.made_count()..flow.object_count()).enumerate() {
+        let object = ObjectId::at(at);
+        let bytes = work.bytes(object);
+        let node = match cluster.inputs {
+            Inputs::Spread => NodeId(number as u32 % cluster.nodes),
+            Inputs::Node(node) => NodeId(node % cluster.nodes),
+            Inputs::Shared => {
+                memory.bring(object, bytes, None);
+                continue;
+            }
+            Inputs::Everywhere => {
+                // No node is nearer to it than another, just as with a shared file system.
+                memory.bring(object, bytes, None);
+                lies.extend((0..cluster.nodes).map(|node| (object, bytes, NodeId(node))));
+                continue;
+            }
+        };
+        memory.bring(object, bytes, Some(Owner { node, boot: FIRST_BOOT }));
+        lies.push((object, bytes, node));
+    }
+    lies
+}
+
+fn make_member(
+    flow: &Arc<Workflow>,
+    kin: &Arc<Kin>,
+    cluster: &Cluster,
+    orders: &order::Maker,
+    me: Owner,
+    now: Time,
+) -> Result<Member, BadPolicy> {
+    let seed = cluster.seed.wrapping_mul(1 << 20) ^ (u64::from(me.node.0) << 1);
+    let resources = Resources { cpus_milli: u64::from(cluster.cores) * 1000, memory_bytes: cluster.memory_bytes };
+    let policies = Policies {
+        local: orders.make(seed),
+        shared: orders.make(seed ^ 1),
+        pack: pack::by_name(&cluster.pack, Capacity { width: cluster.cores, resources }, flow)?,
+    };
+    let limits = Limits { slots: cluster.cores, grace: Duration::from_secs(1), fail_fast: false };
+    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
+    let window = (cluster.cores * cluster.staged_per_core) as usize;
+    let node = node.with_cache(cluster.cache_bytes, window, cluster.inputs == Inputs::Everywhere);
+    let setup = Setup {
+        me,
+        nodes: cluster.nodes,
+        bandwidth: cluster.bandwidth,
+        patience: patience(cluster),
+        has_leases: cluster.faults.needs_leases(),
+        seed: cluster.seed,
+    };
+    Ok(Member::new(flow.clone(), kin.clone(), setup, node, place::by_name(&cluster.place)?, now))
+}
