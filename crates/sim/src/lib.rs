@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Decisions are core's; this crate only says how long things take: computing ([`work`]), moving data
-//! ([`network`]), asking the store ([`storage`]), and what breaks when. The same seed gives the same run, event for event.
+//! (`network`), asking the store (`storage`), and what breaks when ([`faults`]). The same seed gives the same run, event for event.
 
 mod analytic;
 pub mod cluster;
