@@ -151,7 +151,7 @@ fn bad_input_is_told_in_one_message() {
         (vec!["--bandwidth", "1Gb"], "`1Gb` may mean bits or bytes: write 1Gbit or 1GB"),
         (vec!["--bandwidth", "0"], "nothing would ever arrive"),
         (vec!["--latency", "5 parsecs"], "unknown unit of time `parsecs`"),
-        (vec!["--inputs", "nowhere"], "write spread, shared, everywhere or node=K"),
+        (vec!["--inputs", "nowhere"], "write spread, scattered, shared, everywhere or node=K"),
         (vec!["--inputs", "node=4"], "there is no node 4: there are 4 nodes"),
         (vec!["--submit", "two"], "write spread or one"),
         (vec!["--vary-time", "2"], "write a number from 0 to 1"),

@@ -14,6 +14,8 @@ use crate::faults::Faults;
 pub enum Inputs {
     /// Evenly over all nodes, one copy each.
     Spread,
+    /// Each on a node that chance picks, so that some have more than others.
+    Scattered,
     /// On a file system that all nodes share.
     Shared,
     /// On every node.
@@ -29,6 +31,15 @@ pub enum Submission {
     Spread,
     /// To the first node.
     One,
+}
+
+/// Another way to place tasks, from some point of a run on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Later {
+    /// From when so much of all tasks is done: 0.8 is four fifths.
+    pub share_done: f64,
+    /// Which node then runs a task.
+    pub place: Policy,
 }
 
 /// A modelled cluster, and how it is used.
@@ -68,6 +79,8 @@ pub struct Cluster {
     pub submission: Submission,
     /// Which node runs a task.
     pub place: Policy,
+    /// How that changes during the run, if it does: published experiments turn their knobs before the end.
+    pub later: Option<Later>,
     /// Which ready task is next.
     pub order: Policy,
     /// What may run at once.
@@ -111,6 +124,7 @@ impl Cluster {
             found_bytes: Arc::default(),
             submission: Submission::Spread,
             place: named("adaptive"),
+            later: None,
             order: named("fifo"),
             pack: named("requests"),
             variation: Variation::default(),

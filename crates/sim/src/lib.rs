@@ -23,7 +23,7 @@ pub mod swarm;
 pub mod work;
 mod world;
 
-pub use cluster::{Cluster, Inputs, Submission};
+pub use cluster::{Cluster, Inputs, Later, Submission};
 pub use faults::Faults;
 pub use fit::misfit;
 pub use outcome::Outcome;

@@ -135,6 +135,9 @@ impl World {
                 owner((number * u64::from(nodes) / root_count.max(1)) as u32)
             }
         });
+        if let Some(later) = &cluster.later {
+            place::by_name(&later.place)?;
+        }
         let orders = order::Maker::new(&cluster.order, &flow)?;
         let mut machines = Vec::with_capacity(nodes as usize);
         for at in 0..nodes {
@@ -332,7 +335,8 @@ impl World {
         match happening {
             Happening::Asked { node, boot, batch, verbs, wants_answers } => {
                 let (answers, done) = self.storage.carry_out(self.now, &self.flow, &verbs);
-                self.note_settled(&verbs, &answers);
+                self.note_settled(done, &verbs, &answers);
+                self.place_as_later();
                 if wants_answers {
                     let time = done + self.cluster.store_latency;
                     self.agenda.plan(time, Happening::Answered { node, boot, batch, answers });
@@ -460,8 +464,21 @@ impl World {
         self.agenda.plan(self.now + wait, Happening::NotMoved { node, boot, object, from, is_missing });
     }
 
-    /// Keeps count of what has been accepted: each task once.
-    fn note_settled(&mut self, verbs: &[Verb], answers: &[Answer]) {
+    /// Gives all nodes the policy that they are to have from now on, once so much is done.
+    fn place_as_later(&mut self) {
+        let tasks = self.flow.task_count() as f64;
+        let done = self.outcome.done as f64;
+        let Some(later) = self.cluster.later.take_if(|later| done >= later.share_done * tasks) else { return };
+        for at in 0..self.cluster.nodes {
+            let place = place::by_name(&later.place).expect("it was checked when the world was made");
+            self.tell_and_decide(NodeId(at), Event::Place(place));
+        }
+        self.cluster.place = later.place;
+    }
+
+    /// Keeps count of what has been accepted: each task once. The store is done with these words at `done`.
+    fn note_settled(&mut self, done: Time, verbs: &[Verb], answers: &[Answer]) {
+        let settled = done.since(Time::START);
         for (verb, answer) in verbs.iter().zip(answers) {
             match (verb, answer) {
                 (Verb::Settle { task, owner, generation, verdict: Verdict::Done, .. }, Answer::Done) => {
@@ -474,10 +491,10 @@ impl World {
                         self.outcome.useful_ns += work.length(*task).as_nanos();
                     }
                     self.last_progress = self.now;
-                    self.outcome.makespan = self.now.since(Time::START);
+                    self.outcome.makespan = settled.max(self.outcome.makespan);
                 }
                 (Verb::Close { child, .. }, Answer::Closed { closed: Closed::Ready, .. }) => self.record_ready(*child),
-                (Verb::Settle { .. }, Answer::Done) => self.outcome.makespan = self.now.since(Time::START),
+                (Verb::Settle { .. }, Answer::Done) => self.outcome.makespan = settled.max(self.outcome.makespan),
                 _ => {}
             }
         }
@@ -758,11 +775,13 @@ fn patience(cluster: &Cluster) -> Duration {
 fn bring_inputs(flow: &Workflow, cluster: &Cluster, memory: &mut Memory) -> Vec<(ObjectId, u64, NodeId)> {
     let work = Work::new(flow, cluster.variation, cluster.seed).with_found(&cluster.found_bytes);
     let mut lies = Vec::new();
+    let mut dice = Rng::named(cluster.seed, "inputs");
     for (number, at) in (flow.made_count()..flow.object_count()).enumerate() {
         let object = ObjectId::at(at);
         let bytes = work.bytes(object);
         let node = match cluster.inputs {
             Inputs::Spread => NodeId(number as u32 % cluster.nodes),
+            Inputs::Scattered => NodeId(dice.below(cluster.nodes.into()) as u32),
             Inputs::Node(node) => NodeId(node % cluster.nodes),
             Inputs::Shared => {
                 memory.bring(object, bytes, None);

@@ -43,7 +43,7 @@ pub struct ClusterArguments {
     /// How much room each node has for data
     #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = quantity::bytes)]
     pub cache: u64,
-    /// Where files from outside lie at first: spread, shared, everywhere or node=K, counted from 0
+    /// Where files from outside lie at first: spread evenly, scattered by chance, shared, everywhere or node=K, counted from 0
     #[arg(long, default_value = "spread", value_name = "WHERE", value_parser = inputs)]
     pub inputs: Inputs,
     /// Who gets the tasks that may start at once: all nodes in turn (spread), or the first (one)
@@ -170,11 +170,12 @@ fn policy(text: &str) -> Result<Policy, String> {
 fn inputs(text: &str) -> Result<Inputs, String> {
     match text {
         "spread" => Ok(Inputs::Spread),
+        "scattered" => Ok(Inputs::Scattered),
         "shared" => Ok(Inputs::Shared),
         "everywhere" => Ok(Inputs::Everywhere),
         other => {
             let node = other.strip_prefix("node=").and_then(|number| number.parse().ok());
-            node.map(Inputs::Node).ok_or_else(|| "write spread, shared, everywhere or node=K".to_owned())
+            node.map(Inputs::Node).ok_or_else(|| "write spread, scattered, shared, everywhere or node=K".to_owned())
         }
     }
 }
@@ -196,6 +197,7 @@ fn part(text: &str) -> Result<f64, String> {
 pub fn inputs_word(inputs: Inputs) -> String {
     match inputs {
         Inputs::Spread => "spread".to_owned(),
+        Inputs::Scattered => "scattered".to_owned(),
         Inputs::Shared => "shared".to_owned(),
         Inputs::Everywhere => "everywhere".to_owned(),
         Inputs::Node(node) => format!("node={node}"),

@@ -25,8 +25,8 @@ pub(super) const SHAPE: Shape = Shape {
     stages,
 };
 
-/// Localities, and the numbers of tasks and of files that they stand for.
-const LOCALITIES: [(&str, u64, u64); 9] = [
+/// Localities of image stacking, and the numbers of tasks and of files that they stand for.
+pub const LOCALITIES: [(&str, u64, u64); 9] = [
     ("1", 111_700, 111_700),
     ("1.38", 154_345, 111_699),
     ("2", 97_999, 49_000),

@@ -29,6 +29,7 @@ mod stage;
 mod tree;
 mod yaml;
 
+pub use image_stacking::LOCALITIES;
 pub use options::{Options, Wrong};
 pub use plan::Plan;
 
