@@ -17,6 +17,7 @@ mod map;
 mod progress_view;
 mod reference;
 mod report;
+mod reproduce;
 mod run;
 mod runs;
 mod schema;
@@ -60,6 +61,8 @@ enum Command {
     Check(check::Arguments),
     /// Say how long a workflow would take on a modelled cluster, and why
     Simulate(simulate::Arguments),
+    /// Run published experiments on modelled clusters, their figures beside ours
+    Reproduce(reproduce::Arguments),
     /// Show how a run, or one of its tasks, went
     Status(status::Arguments),
     /// List the runs of a directory
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),

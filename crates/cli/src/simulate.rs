@@ -7,14 +7,14 @@
 //! ```
 
 mod compare;
-mod figures;
+pub mod figures;
 mod options;
 mod plot;
-mod progress;
+pub mod progress;
 mod record;
 mod sizes;
 mod spread;
-mod summary;
+pub mod summary;
 mod table;
 mod tracing;
 
@@ -76,7 +76,7 @@ pub struct Arguments {
 }
 
 /// A simulated run, and what it took to simulate it.
-struct Simulated {
+pub struct Simulated {
     outcome: Outcome,
     took: Duration,
 }

@@ -120,7 +120,8 @@ impl Case {
         let faults = &self.cluster.faults;
         let may_fail = faults.failing > 0.0
             || faults.deadly > 0.0
-            || (faults.needs_leases() && matches!(self.cluster.inputs, Inputs::Spread | Inputs::Scattered | Inputs::Node(_)));
+            || (faults.needs_leases()
+                && matches!(self.cluster.inputs, Inputs::Spread | Inputs::Scattered | Inputs::Node(_)));
         if !may_fail && outcome.not_done > 0 {
             return Err(format!("{} tasks did not succeed, and nothing was wrong with them", outcome.not_done));
         }

@@ -1,0 +1,101 @@
+//! The experiments of MATRIX (Wang et al., *Load-balanced and locality-aware scheduling for data-intensive workloads at
+//! extreme scales*, 2015), one file each.
+
+mod all_pairs;
+mod benchmarks;
+mod image_stacking;
+mod no_op;
+mod scale;
+
+use throng_core::policy::Policy;
+use throng_sim::{Cluster, Outcome};
+
+use super::runner::{Case, Recipe, Results};
+use super::section::Section;
+use crate::simulate::summary;
+
+/// How experiments are run.
+pub struct Setting {
+    /// Smaller than published.
+    pub quick: bool,
+    /// What chance is made of.
+    pub seed: u64,
+}
+
+/// A published experiment.
+pub struct Experiment {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// Whether it takes too much to be run unasked.
+    pub only_if_named: bool,
+    /// What is run.
+    pub cases: fn(&Setting) -> Vec<Case>,
+    /// What is told of it.
+    pub tell: fn(&Setting, &Results) -> Section,
+}
+
+/// All experiments, as the page has them.
+pub const EXPERIMENTS: [Experiment; 6] = [
+    Experiment {
+        name: "image-stacking",
+        only_if_named: false,
+        cases: image_stacking::cases,
+        tell: image_stacking::tell,
+    },
+    Experiment { name: "all-pairs", only_if_named: false, cases: all_pairs::cases, tell: all_pairs::tell },
+    Experiment { name: "benchmarks", only_if_named: false, cases: benchmarks::cases, tell: benchmarks::tell },
+    Experiment { name: "no-op", only_if_named: false, cases: no_op::cases, tell: no_op::tell },
+    Experiment { name: "scale", only_if_named: false, cases: scale::cases, tell: scale::tell },
+    Experiment { name: "scale-128k", only_if_named: true, cases: scale::largest_cases, tell: scale::tell_largest },
+];
+
+/// Cores of a node, as published.
+const CORES: u32 = 2;
+
+/// Table 3's policy: full locality, but no local queue of more than ten seconds.
+const TABLE_3_POLICY: &str = "flds:t=0.5,tt=10s,cap=50s";
+
+/// The published cluster with so many cores in all, two to a node.
+fn cluster(setting: &Setting, cores: u32, place: &str) -> Cluster {
+    Cluster { place: policy(place), seed: setting.seed, ..Cluster::new(cores.div_ceil(CORES), CORES.min(cores)) }
+}
+
+fn policy(text: &str) -> Policy {
+    text.parse().expect("experiments name policies as they are written")
+}
+
+/// A benchmark workflow with its lengths and sizes drawn one by one.
+fn shape(setting: &Setting, name: &'static str, options: &[(&'static str, String)]) -> Recipe {
+    Recipe::Shape { name, options: options.to_vec(), seed: setting.seed, means: false, estimates: false }
+}
+
+/// The same, and nodes know how long tasks take.
+fn known_shape(setting: &Setting, name: &'static str, options: &[(&'static str, String)]) -> Recipe {
+    Recipe::Shape { name, options: options.to_vec(), seed: setting.seed, means: false, estimates: true }
+}
+
+/// A figure of a run, if it came to its end.
+fn cell(outcome: &Outcome, figure: impl FnOnce(&Outcome) -> String) -> String {
+    if outcome.stuck.is_some() { "stuck".to_owned() } else { figure(outcome) }
+}
+
+fn percent(part: f64) -> String {
+    summary::percent(part)
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.0} ms", seconds * 1e3)
+}
+
+/// How many slots were busy when, in percent.
+fn curve(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let slots = outcome.slots as f64;
+    let points = outcome.busy_curve.iter();
+    points.map(|(time, busy)| (time.as_secs_f64(), f64::from(*busy) * 100.0 / slots)).collect()
+}
+
+/// Of all inputs, how many were there already.
+fn hits(outcome: &Outcome) -> f64 {
+    let all = outcome.hits + outcome.misses;
+    if all == 0 { 1.0 } else { outcome.hits as f64 / all as f64 }
+}

@@ -1,0 +1,86 @@
+//! The page: everything in one file that needs nothing else, in light or dark, and on paper.
+
+use std::fmt::Write;
+
+use super::chart;
+use super::matrix::Setting;
+use super::section::{Section, Table};
+use crate::graph::text::escape_xml;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page as HTML.
+pub fn html(setting: &Setting, sections: &[(&str, &Section)]) -> String {
+    let mut text = String::new();
+    write_page(setting, sections, &mut text).expect("writing to a string cannot fail");
+    text
+}
+
+fn write_page(setting: &Setting, sections: &[(&str, &Section)], out: &mut String) -> std::fmt::Result {
+    writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(out, "<meta name=\"color-scheme\" content=\"light dark\">")?;
+    writeln!(out, "<title>MATRIX, reproduced</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>")?;
+    writeln!(out, "<h1>The experiments of MATRIX, reproduced</h1>")?;
+    writeln!(
+        out,
+        "<p>The published experiments on data-aware work stealing, simulated with the code that schedules real runs. \
+         Unless a section says otherwise: 100 nodes with 2 cores and 8&nbsp;GB each, a network of 1&nbsp;Gbit/s, seed {}. \
+         <span class=\"mark\">Shaded columns</span> are published figures; all others are simulated here. Nothing has been \
+         tuned to match.</p>",
+        setting.seed
+    )?;
+    if setting.quick {
+        writeln!(
+            out,
+            "<p class=\"warning\"><b>Quick version:</b> workloads are smaller than published, so that beginnings and ends of \
+             runs weigh more. Run <code>throng reproduce matrix</code> without <code>--quick</code> for figures to compare.</p>"
+        )?;
+    }
+    writeln!(out, "<nav>")?;
+    for (name, section) in sections {
+        writeln!(out, "<a href=\"#{name}\">{}</a>", escape_xml(section.title))?;
+    }
+    writeln!(out, "</nav></header>\n<main>")?;
+    for (name, section) in sections {
+        write_section(name, section, out)?;
+    }
+    writeln!(out, "</main>\n</body>\n</html>")
+}
+
+fn write_section(name: &str, section: &Section, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "<section id=\"{name}\">\n<h2>{}</h2>", escape_xml(section.title))?;
+    writeln!(out, "<p>{}</p>", escape_xml(&section.about))?;
+    section.tables.iter().try_for_each(|table| write_table(table, out))?;
+    if !section.charts.is_empty() {
+        writeln!(out, "<div class=\"charts\">")?;
+        section.charts.iter().for_each(|chart| out.push_str(&chart::svg(chart)));
+        writeln!(out, "</div>")?;
+    }
+    for (heading, points) in section.lists() {
+        writeln!(out, "<h3>{heading}</h3>\n<ul>")?;
+        points.iter().try_for_each(|point| writeln!(out, "<li>{}</li>", escape_xml(point)))?;
+        writeln!(out, "</ul>")?;
+    }
+    writeln!(out, "</section>")
+}
+
+fn write_table(table: &Table, out: &mut String) -> std::fmt::Result {
+    let class = |column: usize| if table.is_published(column) { " class=\"published\"" } else { "" };
+    writeln!(out, "<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr>", escape_xml(&table.caption))?;
+    for (column, cell) in table.head.iter().enumerate() {
+        write!(out, "<th scope=\"col\"{}>{}</th>", class(column), escape_xml(cell))?;
+    }
+    writeln!(out, "</tr></thead>\n<tbody>")?;
+    for row in &table.rows {
+        write!(out, "<tr>")?;
+        for (column, cell) in row.iter().enumerate() {
+            match column {
+                0 => write!(out, "<th scope=\"row\">{}</th>", escape_xml(cell))?,
+                _ => write!(out, "<td{}>{}</td>", class(column), escape_xml(cell))?,
+            }
+        }
+        writeln!(out, "</tr>")?;
+    }
+    writeln!(out, "</tbody></table></div>")
+}
