@@ -11,9 +11,9 @@ use super::{Setting, cell, cluster, curve, milliseconds, percent, shape};
 /// Cores in all: what data diffusion was published for, and all there were.
 const CORES: [u32; 2] = [128, 200];
 /// Tasks that read from the shared file system: it is equally slow for each, so that these tell enough.
-const UNCACHED_TASKS: u64 = 8_000;
+const UNCACHED_TASKS: u64 = 4_000;
 /// No quick workload has more tasks.
-const QUICK_TASKS: u64 = 12_000;
+const QUICK_TASKS: u64 = 8_000;
 
 /// How it is scheduled: a name, a policy, and where images lie.
 const WAYS: [(&str, &str, Inputs); 3] = [

@@ -23,7 +23,7 @@ fn scales(setting: &Setting) -> &'static [u32] {
 }
 
 fn tasks_for_each_node(setting: &Setting) -> u32 {
-    if setting.quick { 500 } else { 16_384 }
+    if setting.quick { 250 } else { 16_384 }
 }
 
 fn label(system: &str, length: &str, nodes: u32) -> String {

@@ -1,0 +1,91 @@
+//! `throng reproduce`: a folder with a page and figures, the same for the same seed.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod sandbox;
+
+use sandbox::{Output, Sandbox};
+use serde_json::Value;
+
+fn reproduce(sandbox: &Sandbox, arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["reproduce", "matrix", "--quick"].iter().chain(arguments).copied().collect();
+    sandbox.throng(&all)
+}
+
+/// The figure of a run.
+fn figure(results: &Value, run: &str, key: &str) -> f64 {
+    let experiments = results["experiments"].as_array().unwrap();
+    let mut runs = experiments.iter().flat_map(|experiment| experiment["runs"].as_array().unwrap());
+    let found = runs.find(|found| found["run"] == run).unwrap_or_else(|| panic!("no run {run}"));
+    found["result"][key].as_f64().unwrap()
+}
+
+#[test]
+fn a_folder_with_a_page_and_figures() {
+    let sandbox = Sandbox::new();
+    let output = reproduce(&sandbox, &["--only", "image-stacking,no-op", "--output", "out/matrix"]).expect_code(0);
+    assert_eq!(output.stderr, "wrote out/matrix/index.html: open it in a browser\n");
+    let page = sandbox.read("out/matrix/index.html");
+    for expected in [
+        "<section id=\"image-stacking\">",
+        "<section id=\"no-op\">",
+        "<caption>Use of 200 cores at locality 30</caption>",
+        "<td class=\"published\">75 %</td>",
+        "<td class=\"published\">67k/s</td>",
+        "What the paper leaves open",
+        "Where this differs",
+        "prefers-color-scheme:dark",
+        "@media print",
+        "<svg ",
+        "Quick version",
+    ] {
+        assert!(page.contains(expected), "no {expected}");
+    }
+    assert!(!page.contains("<section id=\"all-pairs\">"), "only what was asked for");
+    assert!(!page.contains("http") && !page.contains("NaN"), "nothing from elsewhere, and only numbers");
+    assert!(
+        output.stdout.contains("Tasks that do nothing\n====") && output.stdout.contains("near 158 ms"),
+        "{output:?}"
+    );
+
+    let results: Value = serde_json::from_str(&sandbox.read("out/matrix/results.json")).unwrap();
+    assert_eq!((&results["of"], &results["quick"], &results["seed"]), (&"matrix".into(), &true.into(), &1.into()));
+    let names: Vec<_> = results["experiments"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["image-stacking", "no-op"]);
+    for key in ["title", "about", "tables", "charts", "assumptions", "differences", "runs"] {
+        assert!(!results["experiments"][0][key].is_null(), "no {key}");
+    }
+
+    // Even images leave nobody without work; whoever reads from a file system of 1 GB/s waits for it.
+    let spread = figure(&results, "MATRIX, images spread, 200 cores, locality 30", "utilisation");
+    let scattered = figure(&results, "MATRIX, images scattered, 200 cores, locality 30", "utilisation");
+    assert!(spread > 0.99 && (0.2..0.9).contains(&scattered), "{spread} {scattered}");
+    let uncached = figure(&results, "shared file system, 2 MB, 128 cores", "core_ns_per_task") / 1e6;
+    assert!((256.0..270.0).contains(&uncached), "{uncached}");
+    let stolen = figure(&results, "MATRIX, 1ms, 64 nodes", "tasks_per_s");
+    assert!((100_000.0..128_000.0).contains(&stolen), "64 × 2 cores do at most 128,000 tasks of 1 ms: {stolen}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_files() {
+    let sandbox = Sandbox::new();
+    let files = |seed: &str| {
+        let output = reproduce(&sandbox, &["--only", "no-op", "--seed", seed, "--json"]).expect_code(0);
+        assert_eq!(output.stdout, sandbox.read("reproduced-matrix/results.json"));
+        (output.stdout, sandbox.read("reproduced-matrix/index.html"))
+    };
+    let first = files("7");
+    assert_eq!(files("7"), first);
+    assert_ne!(files("8"), first);
+}
+
+#[test]
+fn what_cannot_be_is_told_at_once() {
+    let sandbox = Sandbox::new();
+    let output = reproduce(&sandbox, &["--only", "no-op,all-trees"]).expect_code(2);
+    assert!(output.stderr.contains("there is no experiment `all-trees`"), "{output:?}");
+    assert!(output.stderr.contains("choose among image-stacking, all-pairs, benchmarks"), "{output:?}");
+    sandbox.write("taken", "a file");
+    let output = reproduce(&sandbox, &["--only", "no-op", "--output", "taken"]).expect_code(2);
+    assert!(output.stderr.contains("cannot write taken"), "{output:?}");
+}
