@@ -114,7 +114,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
         .to_vec(),
         differences: [
             "Scattered images leave some nodes with more work than others, and MDL lets nobody help: the fewer images there are, the \
-             more that matters, so locality 30 is the worst. That is the long tail behind the published 75 %. With images spread evenly there is no tail at all.",
+             more that matters, so locality 30 is the worst. With images spread evenly there is no such tail. The published 75 % lie between the two.",
             "Data diffusion comes near the ideal with growing locality, as published; at low locality it is as slow as its file system.",
         ]
         .map(str::to_owned)
