@@ -37,13 +37,18 @@ pub fn run(arguments: &Arguments, mut command: Command) -> Result<Code, Failure>
         Part::Task => keys_as_text(&keys::TASK, true),
         Part::Commands => {
             command.build();
-            let commands = command.get_subcommands().filter(|own| !own.is_hide_set() && own.get_name() != "help");
+            let commands = shown(&command).flat_map(|own| std::iter::once(own).chain(shown(own)));
             commands.map(command_as_text).collect::<Vec<_>>().join("\n")
         }
         Part::Shapes => SHAPES.iter().map(shape_as_text).collect(),
     };
     tell!("{}", text.trim_end());
     Ok(Code::Done)
+}
+
+/// The commands below a command that people see.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|own| !own.is_hide_set() && own.get_name() != "help")
 }
 
 fn keys_as_text(keys: &[Key], is_task: bool) -> String {
@@ -109,11 +114,12 @@ fn capital(text: &str) -> String {
 }
 
 fn command_as_text(command: &Command) -> String {
-    let name = command.get_name();
+    // With those above it: `throng reproduce matrix`.
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
-    let mut text = format!("## throng {name}\n\n{about}.\n\n```text\n{usage}\n```\n\n");
+    let mut text = format!("## {name}\n\n{about}.\n\n```text\n{usage}\n```\n\n");
     let is_told = |own: &&Arg| !own.is_hide_set() && own.get_id() != "help";
     for argument in command.get_positionals().filter(is_told) {
         text.push_str(&argument_as_text(argument));
