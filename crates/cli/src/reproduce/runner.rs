@@ -210,13 +210,13 @@ fn thinned(curve: &[(Duration, u32)], length: Duration) -> Vec<(Duration, u32)> 
     let mut sums = vec![0.0; CURVE_POINTS];
     let ends = curve.iter().skip(1).map(|(time, _)| *time).chain([length]);
     for ((from, busy), to) in curve.iter().zip(ends) {
-        let (mut at, to) = (from.as_secs_f64(), to.min(length).as_secs_f64());
-        while at < to {
-            let part = ((at / step) as usize).min(CURVE_POINTS - 1);
-            let end = if part + 1 == CURVE_POINTS { to } else { to.min((part + 1) as f64 * step) };
-            sums[part] += f64::from(*busy) * (end - at);
-            // Rounding may leave a step of no length, which would never end.
-            at = if end > at { end } else { to };
+        let (from, to) = (from.as_secs_f64(), to.min(length).as_secs_f64());
+        for (part, sum) in sums.iter_mut().enumerate().skip((from / step) as usize) {
+            let (begin, end) = (part as f64 * step, (part + 1) as f64 * step);
+            if begin >= to {
+                break;
+            }
+            *sum += f64::from(*busy) * (end.min(to) - begin.max(from)).max(0.0);
         }
     }
     let point = |(part, sum): (usize, &f64)| (Duration::from_secs_f64(part as f64 * step), (sum / step).round() as u32);
