@@ -1,5 +1,9 @@
 //! The world: nodes, what happens to them, and what their wishes lead to.
 
+mod checks;
+mod recording;
+mod wishes;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +11,16 @@ use std::time::Duration;
 use throng_core::bound::LowerBound;
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::kin::Kin;
-use throng_core::member::{Command, Event, Member, Message, Setup, Source};
+use throng_core::member::{Command, Event, FIRST_BOOT, Member, Message, Setup, Source};
 use throng_core::node::{self, End, Limits, Node, Policies, ReadyTask};
 use throng_core::pack::{self, Capacity};
 use throng_core::policy::BadPolicy;
 use throng_core::pools::Pools;
 use throng_core::rng::Rng;
 use throng_core::stale::Reason;
-use throng_core::store::{Answer, Closed, Memory, Owner, Phase, Verb, Verdict};
+use throng_core::store::{Answer, Closed, Memory, Owner, Verb, Verdict};
 use throng_core::time::Time;
-use throng_core::trace::{self, Entry};
+use throng_core::trace::Entry;
 use throng_core::workflow::{Resources, Workflow};
 use throng_core::{order, place};
 
@@ -27,9 +31,6 @@ use crate::network::{FlowId, Network, Plan};
 use crate::outcome::Outcome;
 use crate::storage::Storage;
 use crate::work::Work;
-
-/// The first life of every node.
-const FIRST_BOOT: u32 = 1;
 
 /// A run in which nothing has been finished for so long will not end.
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
@@ -132,7 +133,7 @@ impl World {
             Submission::One => owner(0),
             Submission::Spread => {
                 let number = roots.replace(roots.get() + 1);
-                owner((number * u64::from(nodes) / root_count.max(1)) as u32)
+                Owner { node: place::first_owner(number, root_count, nodes), boot: FIRST_BOOT }
             }
         });
         if let Some(later) = &cluster.later {
@@ -222,20 +223,6 @@ impl World {
     pub fn with_progress(mut self, progress: Progress) -> World {
         self.progress = Some(progress);
         self
-    }
-
-    fn record(&mut self, entry: impl FnOnce(&World) -> Entry) {
-        if self.recorder.is_some() {
-            let (now, entry) = (self.now, entry(self));
-            if let Some(recorder) = &mut self.recorder {
-                recorder(now, &entry);
-            }
-        }
-    }
-
-    /// The number of a slot among those of all nodes.
-    fn slot_of_all(&self, node: NodeId, slot: SlotId) -> SlotId {
-        SlotId(node.0 * self.cluster.cores + slot.0)
     }
 
     /// Also checks everything that nodes do against what they may.
@@ -500,49 +487,6 @@ impl World {
         }
     }
 
-    /// Each task's effects count once.
-    fn check_settled(&mut self, task: TaskId, generation: u16, owner: Owner) {
-        if self.is_checked && self.cluster.faults.failovers.is_empty() {
-            let first = *self.settled_by.entry((task, generation)).or_insert(owner);
-            if first != owner {
-                self.violation = Some(format!("{task:?} was settled by {first:?} and then by {owner:?}"));
-            }
-        }
-    }
-
-    fn record_end(&mut self, node: NodeId, slot: SlotId, task: TaskId, started: Time) {
-        self.record(|world| {
-            let slot = world.slot_of_all(node, slot);
-            let (outcome, usage, log) = (trace::Outcome::Done, trace::Usage::default(), (0, 0));
-            let ended = world.now;
-            Entry::Attempt(trace::Attempt {
-                task,
-                attempt: 1,
-                slot,
-                staged: started,
-                started,
-                ended,
-                outcome,
-                usage,
-                log,
-            })
-        });
-        self.record(|world| {
-            Entry::Event(node::Event::Finished { slot: world.slot_of_all(node, slot), end: End::Done })
-        });
-        self.record(|_| Entry::Command(node::Command::Complete { task, attempt: 1 }));
-    }
-
-    /// Records a task that has become ready.
-    fn record_ready(&mut self, task: TaskId) {
-        self.record(|world| {
-            let (class, priority) = (world.flow.class(task, 1), world.flow.priority(task));
-            let input_bytes = world.storage.memory.inputs(task).total_bytes;
-            let ready = ReadyTask { task, class, priority, attempt: 1, generation: 0, input_bytes };
-            Entry::Event(node::Event::Ready(ready))
-        });
-    }
-
     fn set_busy(&mut self, change: i32) {
         self.busy = self.busy.saturating_add_signed(change);
         if self.wants_curve {
@@ -582,149 +526,6 @@ impl World {
         {
             machine.wake_at = Some(time);
             self.agenda.plan(time, Happening::Wake { node, boot: machine.boot });
-        }
-    }
-
-    fn perform(&mut self, node: NodeId, commands: &mut Vec<Command>) {
-        let mut restarts = false;
-        for command in commands.drain(..) {
-            match command {
-                Command::Start { task, slot, attempt } => self.start(node, task, slot, attempt),
-                Command::Kill { slot, .. } => self.kill(node, slot),
-                Command::Evict { object } => self.check_evicted(node, object),
-                Command::Restart => restarts = true,
-                Command::Fetch { object, from, .. } => self.fetch(node, object, from),
-                Command::Store { batch, verbs, wants_answers } => self.ask_store(node, batch, verbs, wants_answers),
-                Command::Send { to, message } => self.send(node, to, message),
-            }
-        }
-        if restarts {
-            self.crash(node);
-            self.agenda.plan(self.now + patience(&self.cluster), Happening::Return { node });
-        }
-    }
-
-    fn start(&mut self, node: NodeId, task: TaskId, slot: SlotId, attempt: u16) {
-        self.set_busy(1);
-        self.check_start(node, task);
-        self.record(|world| {
-            let slot = world.slot_of_all(node, slot);
-            Entry::Command(node::Command::Start { task, attempt: 1, slot })
-        });
-        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
-        let slowness = self.cluster.faults.slowness(self.now, node.0);
-        let length = work.length(task);
-        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
-        let machine = &mut self.machines[node.index()];
-        let (boot, started) = (machine.boot, self.now);
-        machine.slots[slot.index()] = Some((task, started));
-        if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
-            let back_after = Some(Duration::from_secs(5));
-            self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
-        }
-        self.agenda.plan(self.now + length, Happening::Finished { node, boot, slot, task, attempt, started });
-    }
-
-    /// What is asked to end ends at once.
-    fn kill(&mut self, node: NodeId, slot: SlotId) {
-        let machine = &mut self.machines[node.index()];
-        if machine.slots[slot.index()].take().is_some() {
-            let boot = machine.boot;
-            self.agenda.plan(self.now, Happening::Killed { node, boot, slot });
-        }
-    }
-
-    /// Whoever starts a task owns it.
-    fn check_start(&mut self, node: NodeId, task: TaskId) {
-        let record = self.storage.memory.record(task);
-        let boot = self.machines[node.index()].boot;
-        let is_lawful = record.owner == (Owner { node, boot }) && record.phase < Phase::Settled;
-        if self.is_checked && !is_lawful && self.cluster.faults.failovers.is_empty() {
-            self.violation = Some(format!("node {} starts {task:?}, which is {record:?}", node.0));
-        }
-    }
-
-    /// Nobody deletes the last copy of what somebody needs.
-    fn check_evicted(&mut self, node: NodeId, object: ObjectId) {
-        let faults = &self.cluster.faults;
-        if !self.is_checked || faults.needs_leases() || !self.storage.memory.is_needed(object) {
-            return;
-        }
-        let has_other = self.storage.memory.places(object).any(|place| place != node);
-        if !has_other {
-            self.violation = Some(format!("node {} deletes the last copy of {object:?}", node.0));
-        }
-    }
-
-    fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source) {
-        if let Source::Node(source) = from {
-            let holder = self.machines[source.index()].member.as_ref();
-            let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
-            let has_it = holder.is_some_and(|member| member.node().has_object(object));
-            if !is_reachable || !has_it {
-                self.not_moved(node, object, from, is_reachable);
-                return;
-            }
-        }
-        let bytes = self.storage.memory.bytes(object);
-        let mut plans = std::mem::take(&mut self.plans);
-        self.network.begin(self.now, object, bytes, from, node, &mut plans);
-        self.plan_flows(&mut plans);
-        self.plans = plans;
-    }
-
-    /// Sends a batch to the store. What is lost on the way is sent again, and whatever comes after it waits.
-    fn ask_store(&mut self, node: NodeId, batch: u64, verbs: Vec<Verb>, wants_answers: bool) {
-        let machine = &self.machines[node.index()];
-        let boot = machine.boot;
-        let soonest = self.now + self.cluster.store_latency;
-        // What is sent while the connection is down goes with whatever brought it down.
-        let is_up = machine.link_free_at <= soonest;
-        let mut arrival = soonest.max(machine.link_free_at);
-        if is_up && self.has_bad_luck(self.cluster.faults.lost) {
-            arrival = arrival + patience(&self.cluster);
-        }
-        if let Some(until) = self.cluster.faults.cut_off_until(self.now, node.0) {
-            arrival = arrival.max(until + patience(&self.cluster));
-        }
-        if is_up && self.has_bad_luck(self.cluster.faults.lost + self.cluster.faults.doubled) {
-            // The answer is lost: the store will be asked the same again.
-            let again = Happening::Asked { node, boot, batch, verbs: verbs.clone(), wants_answers: false };
-            self.agenda.plan(arrival, again);
-            arrival = arrival + patience(&self.cluster);
-        }
-        self.machines[node.index()].link_free_at = arrival;
-        self.agenda.plan(arrival, Happening::Asked { node, boot, batch, verbs, wants_answers });
-    }
-
-    fn has_bad_luck(&mut self, share: f64) -> bool {
-        share > 0.0 && self.rng.unit() < share
-    }
-
-    fn send(&mut self, from: NodeId, to: NodeId, message: Message) {
-        self.outcome.messages += 1;
-        let faults = &self.cluster.faults;
-        if !faults.connects(self.now, from.0, to.0) {
-            return;
-        }
-        let (lost, doubled, (late, most)) = (faults.lost, faults.doubled, faults.late);
-        if self.has_bad_luck(lost) {
-            return;
-        }
-        let copies = if self.has_bad_luck(doubled) { 2 } else { 1 };
-        for _ in 0..copies {
-            let mut time = self.now + self.cluster.latency;
-            if self.has_bad_luck(late) {
-                time = time + most.mul_f64(self.rng.unit());
-            }
-            self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) });
-        }
-    }
-
-    fn plan_flows(&mut self, plans: &mut Vec<Plan>) {
-        for Plan { flow, plan, end } in plans.drain(..) {
-            // The last byte still has to travel.
-            self.agenda.plan(end + self.cluster.latency, Happening::Moved { flow, plan });
         }
     }
 

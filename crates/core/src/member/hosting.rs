@@ -31,10 +31,6 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn len(&self) -> usize {
-        self.pool.len()
-    }
-
     /// How much of what a task reads a node has: a number of objects, the largest counting most.
     fn fit(&self, flow: &Workflow, (ready, inputs): &(ReadyTask, Inputs), node: NodeId) -> u64 {
         let largest = if inputs.at == Some(node) { inputs.largest_bytes.max(1) } else { 0 };

@@ -16,27 +16,31 @@
 //! A member trusts nobody's memory but the store's. Messages may be lost, doubled or late: a task changes hands in
 //! the store first, and the receiver is told until it says that it knows.
 
+mod answers;
 mod data;
 mod delivery;
 mod event;
+mod holding;
 mod hosting;
 mod hunting;
 mod lease;
 mod message;
+mod watch;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use event::{Command, Event, Source};
+pub use lease::FIRST_BOOT;
 pub use message::{Load, Message, Terms};
 
 use crate::ids::{NodeId, ObjectId, SlotId, TaskId};
 use crate::kin::Kin;
-use crate::node::{self, CacheTally, End, Node, ReadyTask};
-use crate::place::{Backlog, Place, Placement, View};
+use crate::node::{self, CacheTally, End, Node};
+use crate::place::{Place, daws::UNKNOWN_LENGTH};
 use crate::rng::Rng;
-use crate::store::{Answer, Holding, Inputs, Owner, Phase, Verb, Verdict};
+use crate::store::{Inputs, Owner, Verb, Verdict};
 use crate::time::Time;
 use crate::workflow::Workflow;
 use data::Found;
@@ -45,10 +49,6 @@ use hosting::Host;
 use hunting::{Hunter, Parcel, Probe, Received};
 use lease::Lease;
 use message::Offer;
-
-/// How long a task takes when nobody knows anything: neither so short that its data would never be worth moving, nor so
-/// long that it would always be.
-const UNKNOWN_LENGTH: Duration = Duration::from_secs(1);
 
 /// What a member has to know of its cluster.
 #[derive(Clone, Debug)]
@@ -312,11 +312,6 @@ impl Member {
         !self.is_draining && self.lease.is_valid(now)
     }
 
-    /// Tasks that wait for a host's answer.
-    pub fn hosted(&self) -> usize {
-        self.host.len()
-    }
-
     /// When the member wants [`Event::Wake`], if nothing happens before.
     pub fn next_wake(&self) -> Option<Time> {
         let times = [
@@ -384,29 +379,6 @@ impl Member {
         self.scratch = commands;
     }
 
-    fn flush(&mut self, out: &mut Vec<Command>) {
-        if self.verbs.is_empty() {
-            return;
-        }
-        self.serial += 1;
-        let verbs = std::mem::take(&mut self.verbs);
-        let purposes = std::mem::take(&mut self.purposes);
-        let wants_answers = purposes.iter().any(|purpose| !matches!(purpose, Purpose::Nothing));
-        if wants_answers {
-            self.asked.insert(self.serial, purposes);
-        }
-        out.push(Command::Store { batch: self.serial, verbs, wants_answers });
-    }
-
-    fn ask(&mut self, verb: Verb, purpose: Purpose) {
-        self.verbs.push(verb);
-        self.purposes.push(purpose);
-    }
-
-    fn tell(&mut self, verb: Verb) {
-        self.ask(verb, Purpose::Nothing);
-    }
-
     fn send(&self, to: NodeId, message: Message, out: &mut Vec<Command>) {
         out.push(Command::Send { to, message });
     }
@@ -453,178 +425,8 @@ impl Member {
         }
     }
 
-    /// A task is this member's now: unless it knows already, it is placed.
-    fn accept(&mut self, now: Time, load: Load, out: &mut Vec<Command>) {
-        let Load { ready, inputs, tenure } = load;
-        let is_known = self.held.contains_key(&ready.task) || self.leaving.contains_key(&ready.task);
-        if is_known || self.is_out_of_date(ready.task) {
-            return;
-        }
-        self.held.insert(ready.task, Held { generation: ready.generation, tenure });
-        let mut view = View {
-            me: self.setup.me.node,
-            nodes: self.setup.nodes,
-            estimated: estimated(&self.flow, &self.means, self.mean, ready.task),
-            bandwidth: self.setup.bandwidth,
-            has_largest: inputs.largest.is_some_and(|object| self.node.has_object(object)),
-            rng: &mut self.rng,
-        };
-        match self.place.ready(&ready, &inputs, &mut view) {
-            Placement::Push(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
-            Placement::Push(node) => {
-                self.tally.pushed += 1;
-                self.hand_over(ready, inputs, node, None, 0, Terms::Keep);
-            }
-            Placement::Host(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Keep, out),
-            Placement::Host(node) if node != self.setup.me.node => {
-                self.hand_over(ready, inputs, node, None, 0, Terms::Host);
-            }
-            Placement::Keep => self.enqueue(now, ready, inputs, Terms::Keep, out),
-            Placement::Share => self.enqueue(now, ready, inputs, Terms::Share, out),
-            Placement::Host(_) => self.enqueue(now, ready, inputs, Terms::Host, out),
-            Placement::Probe(nodes) => self.probe(now, ready, inputs, nodes, out),
-        }
-    }
-
-    fn enqueue(&mut self, now: Time, ready: ReadyTask, inputs: Inputs, terms: Terms, out: &mut Vec<Command>) {
-        match terms {
-            Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
-            Terms::Share => self.tell_node(now, node::Event::Offered(ready), out),
-            Terms::Host => self.take_in(now, ready, inputs, out),
-        }
-    }
-
-    /// What a node has to know of a task that the store made this member's.
-    fn ready_task(&self, task: TaskId, attempt: u16, generation: u16, inputs: &Inputs) -> ReadyTask {
-        let attempt = attempt.saturating_add(1);
-        ReadyTask {
-            task,
-            class: self.flow.class(task, attempt),
-            priority: self.flow.priority(task),
-            attempt,
-            generation,
-            input_bytes: inputs.total_bytes,
-        }
-    }
-
-    fn load_of(&self, task: TaskId, attempt: u16, generation: u16, tenure: u16, inputs: Inputs) -> Load {
-        Load { ready: self.ready_task(task, attempt, generation, &inputs), inputs, tenure }
-    }
-
-    fn generation(&self, task: TaskId) -> u16 {
-        self.held.get(&task).map_or(0, |held| held.generation)
-    }
-
-    /// Takes in what the store says is this member's.
-    fn accept_holding(&mut self, now: Time, holding: Holding, out: &mut Vec<Command>) {
-        let Holding { task, phase, generation, attempt, tenure, verdict, inputs, outputs } = holding;
-        if self.is_out_of_date(task) {
-            return;
-        }
-        match phase {
-            Phase::Ready | Phase::Running => {
-                self.by_inquiry.insert(task);
-                let ready = self.ready_task(task, attempt, generation, &inputs);
-                self.accept(now, Load { ready, inputs, tenure }, out);
-            }
-            Phase::Settled => self.deliver_again(task, verdict, generation, outputs),
-            Phase::Waiting | Phase::Delivered => {}
-        }
-    }
-
-    /// A task is not this member's any more; says whether it was.
-    fn let_go(&mut self, task: TaskId) -> bool {
-        if self.setup.has_leases {
-            self.let_go_after.insert(task, self.serial);
-            self.let_go_order.push_back((self.serial, task));
-        }
-        self.held.remove(&task).is_some()
-    }
-
-    /// Whether an answer that is being read was given before this member let go of a task.
-    fn is_out_of_date(&self, task: TaskId) -> bool {
-        let last = self.let_go_after.get(&task);
-        last.is_some_and(|last| self.answering.is_some_and(|question| question <= *last))
-    }
-
-    /// Forgets what no answer can be older than.
-    fn forget_old(&mut self) {
-        let oldest = self.asked.keys().next().copied().unwrap_or(u64::MAX);
-        while let Some((_, task)) = self.let_go_order.front().copied().filter(|(after, _)| *after < oldest) {
-            self.let_go_order.pop_front();
-            // It may have come back and been let go of again since.
-            if self.let_go_after.get(&task).is_some_and(|last| *last < oldest) {
-                self.let_go_after.remove(&task);
-            }
-        }
-    }
-
     fn is_gone(&self, node: NodeId) -> bool {
         self.gone.contains(&node)
-    }
-
-    fn answered(&mut self, now: Time, batch: u64, answers: Vec<Answer>, out: &mut Vec<Command>) {
-        let Some(purposes) = self.asked.remove(&batch) else { return };
-        self.answering = Some(batch);
-        for (purpose, answer) in purposes.into_iter().zip(answers) {
-            self.learn(now, purpose, answer, out);
-        }
-        self.answering = None;
-        self.forget_old();
-        self.send_parcels(now, out);
-    }
-
-    fn learn(&mut self, now: Time, purpose: Purpose, answer: Answer, out: &mut Vec<Command>) {
-        match (purpose, answer) {
-            (Purpose::Settle(task), answer) => self.settled(now, task, answer == Answer::Done, out),
-            (Purpose::Close { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
-                let load = self.load_of(child, attempt, generation, tenure, inputs);
-                self.closed(now, parent, closed, load, out);
-                self.child_answered(parent);
-            }
-            (Purpose::CloseFor { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
-                let load = self.load_of(child, attempt, generation, tenure, inputs);
-                self.closed(now, parent, closed, load, out);
-            }
-            (Purpose::Release { task, object }, answer) => self.released(now, task, object, answer, out),
-            (Purpose::HandOver(task), answer) => self.handed_over(task, answer == Answer::Done),
-            (Purpose::Verify(load, terms), Answer::Done) => self.take_one(now, load, terms, out),
-            (Purpose::Retake(load), Answer::Done) => {
-                self.by_inquiry.insert(load.ready.task);
-                self.accept(now, load, out);
-            }
-            (Purpose::Locate(object), Answer::Located { bytes, generation, places }) => {
-                self.located(now, object, bytes, generation, places, out);
-            }
-            (Purpose::Drop(object), answer) => {
-                let is_gone = answer == Answer::Done;
-                // It may have been made here since it was to go.
-                if is_gone && !self.node.has_object(object) {
-                    out.push(Command::Evict { object });
-                }
-                self.tell_node(now, node::Event::Dropped { object, is_gone }, out);
-            }
-            (Purpose::Await { task, parent, generation, position }, answer) => {
-                self.awaits(task, parent, generation, position, answer == Answer::Done);
-            }
-            (Purpose::Reopen { parent, generation, child }, Answer::Reopened { reopened, attempt, tenure, inputs }) => {
-                let load = self.load_of(parent, attempt, generation.saturating_add(1), tenure, inputs);
-                self.reopened(now, child, reopened, load, out);
-            }
-            (Purpose::Cancel(task), Answer::Closed { generation, .. }) => self.cancelled(now, task, generation, out),
-            (Purpose::Claim { is_last }, Answer::Holdings { tasks, lost }) => {
-                self.claimed(now, is_last, tasks, lost, out);
-            }
-            (Purpose::Owned, Answer::Holdings { tasks, .. }) => {
-                for holding in tasks {
-                    self.accept_holding(now, holding, out);
-                }
-            }
-            (Purpose::Renew { sent }, answer) => self.renewed(now, sent, answer, out),
-            (Purpose::Join { sent }, answer) => self.joined(now, sent, answer),
-            (Purpose::Resettle, Answer::Settled(tasks)) => self.close_again(tasks),
-            _ => {}
-        }
     }
 
     fn message(&mut self, now: Time, from: NodeId, message: Message, out: &mut Vec<Command>) {
@@ -691,46 +493,6 @@ impl Member {
         if self.window.ends.is_some_and(|time| time <= now) {
             self.close_window(now);
         }
-    }
-
-    /// Shares what the local queue will not get to in time.
-    fn share_surplus(&mut self, now: Time, is_asked: bool) {
-        let local = self.node.local_len();
-        if local == 0 {
-            return;
-        }
-        let Watch { started, finished, begun, begun_bytes, .. } = self.window;
-        let bytes = begun_bytes / begun.max(1);
-        let moving = Duration::from_secs_f64(bytes as f64 / self.setup.bandwidth.max(1) as f64);
-        let backlog = Backlog { local, finished, elapsed: now.since(started), moving, is_asked };
-        let count = self.place.surplus(&backlog);
-        if count > 0 {
-            self.tally.migrated += self.node.share_local(count) as u64;
-        }
-    }
-
-    fn close_window(&mut self, now: Time) {
-        self.count_busy(now);
-        let length = now.since(self.window.since);
-        let seconds = length.as_secs_f64().max(1e-9);
-        let could = self.setup.bandwidth as f64 * seconds;
-        let slots = self.starts.len() as f64;
-        let seen = crate::place::Window {
-            moved: self.window.moved_bytes as f64 / could,
-            asked: self.window.asked_bytes as f64 / could,
-            idle: 1.0 - self.window.busy_ns as f64 / (length.as_nanos() as f64 * slots).max(1.0),
-        };
-        (self.window.since, self.window.moved_bytes, self.window.asked_bytes, self.window.busy_ns) = (now, 0, 0, 0);
-        self.window.ends = self.place.window_length().map(|length| now + length);
-        if self.place.window(&seen) {
-            self.tally.migrated += self.node.share_local(usize::MAX) as u64;
-        }
-    }
-
-    fn count_busy(&mut self, now: Time) {
-        let running = self.node.running() as u64;
-        self.window.busy_ns += running * now.since(self.window.counted_to).as_nanos() as u64;
-        self.window.counted_to = now;
     }
 
     fn change_place(&mut self, now: Time, place: Box<dyn Place>) {

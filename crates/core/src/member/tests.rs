@@ -8,7 +8,7 @@ use crate::order;
 use crate::pack::Fixed;
 use crate::place;
 use crate::pools::Pools;
-use crate::store::Memory;
+use crate::store::{Answer, Memory, Phase};
 use crate::workflow::{Format, NoFiles};
 
 /// Two, three or four members, and what happens between them.

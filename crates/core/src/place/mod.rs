@@ -143,6 +143,12 @@ pub trait Place: Send {
     fn name(&self) -> &'static str;
 }
 
+/// The node that is given the so-manieth of so many tasks that may start at once: as many for each, and neighbours together, for
+/// tasks that stand beside each other tend to be read by the same one.
+pub fn first_owner(number: u64, count: u64, nodes: u32) -> NodeId {
+    NodeId((u128::from(number) * u128::from(nodes) / u128::from(count.max(1))) as u32)
+}
+
 /// The names that [`by_name`] knows, the default first.
 pub const NAMES: [&str; 10] =
     ["adaptive", "fair", "flds", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"];

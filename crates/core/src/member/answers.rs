@@ -1,0 +1,95 @@
+//! Asking the store, and what its answers mean.
+
+use super::{Command, Member, Purpose};
+use crate::node;
+use crate::store::{Answer, Verb};
+use crate::time::Time;
+
+impl Member {
+    pub(super) fn flush(&mut self, out: &mut Vec<Command>) {
+        if self.verbs.is_empty() {
+            return;
+        }
+        self.serial += 1;
+        let verbs = std::mem::take(&mut self.verbs);
+        let purposes = std::mem::take(&mut self.purposes);
+        let wants_answers = purposes.iter().any(|purpose| !matches!(purpose, Purpose::Nothing));
+        if wants_answers {
+            self.asked.insert(self.serial, purposes);
+        }
+        out.push(Command::Store { batch: self.serial, verbs, wants_answers });
+    }
+
+    pub(super) fn ask(&mut self, verb: Verb, purpose: Purpose) {
+        self.verbs.push(verb);
+        self.purposes.push(purpose);
+    }
+
+    pub(super) fn tell(&mut self, verb: Verb) {
+        self.ask(verb, Purpose::Nothing);
+    }
+
+    pub(super) fn answered(&mut self, now: Time, batch: u64, answers: Vec<Answer>, out: &mut Vec<Command>) {
+        let Some(purposes) = self.asked.remove(&batch) else { return };
+        self.answering = Some(batch);
+        for (purpose, answer) in purposes.into_iter().zip(answers) {
+            self.learn(now, purpose, answer, out);
+        }
+        self.answering = None;
+        self.forget_old();
+        self.send_parcels(now, out);
+    }
+
+    pub(super) fn learn(&mut self, now: Time, purpose: Purpose, answer: Answer, out: &mut Vec<Command>) {
+        match (purpose, answer) {
+            (Purpose::Settle(task), answer) => self.settled(now, task, answer == Answer::Done, out),
+            (Purpose::Close { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
+                let load = self.load_of(child, attempt, generation, tenure, inputs);
+                self.closed(now, parent, closed, load, out);
+                self.child_answered(parent);
+            }
+            (Purpose::CloseFor { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
+                let load = self.load_of(child, attempt, generation, tenure, inputs);
+                self.closed(now, parent, closed, load, out);
+            }
+            (Purpose::Release { task, object }, answer) => self.released(now, task, object, answer, out),
+            (Purpose::HandOver(task), answer) => self.handed_over(task, answer == Answer::Done),
+            (Purpose::Verify(load, terms), Answer::Done) => self.take_one(now, load, terms, out),
+            (Purpose::Retake(load), Answer::Done) => {
+                self.by_inquiry.insert(load.ready.task);
+                self.accept(now, load, out);
+            }
+            (Purpose::Locate(object), Answer::Located { bytes, generation, places }) => {
+                self.located(now, object, bytes, generation, places, out);
+            }
+            (Purpose::Drop(object), answer) => {
+                let is_gone = answer == Answer::Done;
+                // It may have been made here since it was to go.
+                if is_gone && !self.node.has_object(object) {
+                    out.push(Command::Evict { object });
+                }
+                self.tell_node(now, node::Event::Dropped { object, is_gone }, out);
+            }
+            (Purpose::Await { task, parent, generation, position }, answer) => {
+                self.awaits(task, parent, generation, position, answer == Answer::Done);
+            }
+            (Purpose::Reopen { parent, generation, child }, Answer::Reopened { reopened, attempt, tenure, inputs }) => {
+                let load = self.load_of(parent, attempt, generation.saturating_add(1), tenure, inputs);
+                self.reopened(now, child, reopened, load, out);
+            }
+            (Purpose::Cancel(task), Answer::Closed { generation, .. }) => self.cancelled(now, task, generation, out),
+            (Purpose::Claim { is_last }, Answer::Holdings { tasks, lost }) => {
+                self.claimed(now, is_last, tasks, lost, out);
+            }
+            (Purpose::Owned, Answer::Holdings { tasks, .. }) => {
+                for holding in tasks {
+                    self.accept_holding(now, holding, out);
+                }
+            }
+            (Purpose::Renew { sent }, answer) => self.renewed(now, sent, answer, out),
+            (Purpose::Join { sent }, answer) => self.joined(now, sent, answer),
+            (Purpose::Resettle, Answer::Settled(tasks)) => self.close_again(tasks),
+            _ => {}
+        }
+    }
+}

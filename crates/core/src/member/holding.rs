@@ -1,0 +1,123 @@
+//! Which tasks are this member's, and since when: what comes twice or too late must not be taken again.
+
+use super::{Command, Held, Load, Member, Terms, estimated};
+use crate::ids::TaskId;
+use crate::node::{self, ReadyTask};
+use crate::place::{Placement, View};
+use crate::store::{Holding, Inputs, Phase};
+use crate::time::Time;
+
+impl Member {
+    /// A task is this member's now: unless it knows already, it is placed.
+    pub(super) fn accept(&mut self, now: Time, load: Load, out: &mut Vec<Command>) {
+        let Load { ready, inputs, tenure } = load;
+        let is_known = self.held.contains_key(&ready.task) || self.leaving.contains_key(&ready.task);
+        if is_known || self.is_out_of_date(ready.task) {
+            return;
+        }
+        self.held.insert(ready.task, Held { generation: ready.generation, tenure });
+        let mut view = View {
+            me: self.setup.me.node,
+            nodes: self.setup.nodes,
+            estimated: estimated(&self.flow, &self.means, self.mean, ready.task),
+            bandwidth: self.setup.bandwidth,
+            has_largest: inputs.largest.is_some_and(|object| self.node.has_object(object)),
+            rng: &mut self.rng,
+        };
+        match self.place.ready(&ready, &inputs, &mut view) {
+            Placement::Push(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
+            Placement::Push(node) => {
+                self.tally.pushed += 1;
+                self.hand_over(ready, inputs, node, None, 0, Terms::Keep);
+            }
+            Placement::Host(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Keep, out),
+            Placement::Host(node) if node != self.setup.me.node => {
+                self.hand_over(ready, inputs, node, None, 0, Terms::Host);
+            }
+            Placement::Keep => self.enqueue(now, ready, inputs, Terms::Keep, out),
+            Placement::Share => self.enqueue(now, ready, inputs, Terms::Share, out),
+            Placement::Host(_) => self.enqueue(now, ready, inputs, Terms::Host, out),
+            Placement::Probe(nodes) => self.probe(now, ready, inputs, nodes, out),
+        }
+    }
+
+    pub(super) fn enqueue(
+        &mut self,
+        now: Time,
+        ready: ReadyTask,
+        inputs: Inputs,
+        terms: Terms,
+        out: &mut Vec<Command>,
+    ) {
+        match terms {
+            Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
+            Terms::Share => self.tell_node(now, node::Event::Offered(ready), out),
+            Terms::Host => self.take_in(now, ready, inputs, out),
+        }
+    }
+
+    /// What a node has to know of a task that the store made this member's.
+    pub(super) fn ready_task(&self, task: TaskId, attempt: u16, generation: u16, inputs: &Inputs) -> ReadyTask {
+        let attempt = attempt.saturating_add(1);
+        ReadyTask {
+            task,
+            class: self.flow.class(task, attempt),
+            priority: self.flow.priority(task),
+            attempt,
+            generation,
+            input_bytes: inputs.total_bytes,
+        }
+    }
+
+    pub(super) fn load_of(&self, task: TaskId, attempt: u16, generation: u16, tenure: u16, inputs: Inputs) -> Load {
+        Load { ready: self.ready_task(task, attempt, generation, &inputs), inputs, tenure }
+    }
+
+    pub(super) fn generation(&self, task: TaskId) -> u16 {
+        self.held.get(&task).map_or(0, |held| held.generation)
+    }
+
+    /// Takes in what the store says is this member's.
+    pub(super) fn accept_holding(&mut self, now: Time, holding: Holding, out: &mut Vec<Command>) {
+        let Holding { task, phase, generation, attempt, tenure, verdict, inputs, outputs } = holding;
+        if self.is_out_of_date(task) {
+            return;
+        }
+        match phase {
+            Phase::Ready | Phase::Running => {
+                self.by_inquiry.insert(task);
+                let ready = self.ready_task(task, attempt, generation, &inputs);
+                self.accept(now, Load { ready, inputs, tenure }, out);
+            }
+            Phase::Settled => self.deliver_again(task, verdict, generation, outputs),
+            Phase::Waiting | Phase::Delivered => {}
+        }
+    }
+
+    /// A task is not this member's any more; says whether it was.
+    pub(super) fn let_go(&mut self, task: TaskId) -> bool {
+        if self.setup.has_leases {
+            self.let_go_after.insert(task, self.serial);
+            self.let_go_order.push_back((self.serial, task));
+        }
+        self.held.remove(&task).is_some()
+    }
+
+    /// Whether an answer that is being read was given before this member let go of a task.
+    pub(super) fn is_out_of_date(&self, task: TaskId) -> bool {
+        let last = self.let_go_after.get(&task);
+        last.is_some_and(|last| self.answering.is_some_and(|question| question <= *last))
+    }
+
+    /// Forgets what no answer can be older than.
+    pub(super) fn forget_old(&mut self) {
+        let oldest = self.asked.keys().next().copied().unwrap_or(u64::MAX);
+        while let Some((_, task)) = self.let_go_order.front().copied().filter(|(after, _)| *after < oldest) {
+            self.let_go_order.pop_front();
+            // It may have come back and been let go of again since.
+            if self.let_go_after.get(&task).is_some_and(|last| *last < oldest) {
+                self.let_go_after.remove(&task);
+            }
+        }
+    }
+}

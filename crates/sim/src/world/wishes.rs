@@ -1,0 +1,136 @@
+//! What nodes want done, carried out: it takes its time, and some of it goes wrong.
+
+use std::time::Duration;
+
+use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
+use throng_core::member::{Command, Message, Source};
+use throng_core::node;
+use throng_core::store::Verb;
+use throng_core::trace::Entry;
+
+use super::{Happening, World, patience};
+use crate::network::Plan;
+use crate::work::Work;
+
+impl World {
+    pub(super) fn perform(&mut self, node: NodeId, commands: &mut Vec<Command>) {
+        let mut restarts = false;
+        for command in commands.drain(..) {
+            match command {
+                Command::Start { task, slot, attempt } => self.start(node, task, slot, attempt),
+                Command::Kill { slot, .. } => self.kill(node, slot),
+                Command::Evict { object } => self.check_evicted(node, object),
+                Command::Restart => restarts = true,
+                Command::Fetch { object, from, .. } => self.fetch(node, object, from),
+                Command::Store { batch, verbs, wants_answers } => self.ask_store(node, batch, verbs, wants_answers),
+                Command::Send { to, message } => self.send(node, to, message),
+            }
+        }
+        if restarts {
+            self.crash(node);
+            self.agenda.plan(self.now + patience(&self.cluster), Happening::Return { node });
+        }
+    }
+
+    pub(super) fn start(&mut self, node: NodeId, task: TaskId, slot: SlotId, attempt: u16) {
+        self.set_busy(1);
+        self.check_start(node, task);
+        self.record(|world| {
+            let slot = world.slot_of_all(node, slot);
+            Entry::Command(node::Command::Start { task, attempt: 1, slot })
+        });
+        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
+        let slowness = self.cluster.faults.slowness(self.now, node.0);
+        let length = work.length(task);
+        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
+        let machine = &mut self.machines[node.index()];
+        let (boot, started) = (machine.boot, self.now);
+        machine.slots[slot.index()] = Some((task, started));
+        if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
+            let back_after = Some(Duration::from_secs(5));
+            self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
+        }
+        self.agenda.plan(self.now + length, Happening::Finished { node, boot, slot, task, attempt, started });
+    }
+
+    /// What is asked to end ends at once.
+    pub(super) fn kill(&mut self, node: NodeId, slot: SlotId) {
+        let machine = &mut self.machines[node.index()];
+        if machine.slots[slot.index()].take().is_some() {
+            let boot = machine.boot;
+            self.agenda.plan(self.now, Happening::Killed { node, boot, slot });
+        }
+    }
+
+    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source) {
+        if let Source::Node(source) = from {
+            let holder = self.machines[source.index()].member.as_ref();
+            let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
+            let has_it = holder.is_some_and(|member| member.node().has_object(object));
+            if !is_reachable || !has_it {
+                self.not_moved(node, object, from, is_reachable);
+                return;
+            }
+        }
+        let bytes = self.storage.memory.bytes(object);
+        let mut plans = std::mem::take(&mut self.plans);
+        self.network.begin(self.now, object, bytes, from, node, &mut plans);
+        self.plan_flows(&mut plans);
+        self.plans = plans;
+    }
+
+    /// Sends a batch to the store. What is lost on the way is sent again, and whatever comes after it waits.
+    pub(super) fn ask_store(&mut self, node: NodeId, batch: u64, verbs: Vec<Verb>, wants_answers: bool) {
+        let machine = &self.machines[node.index()];
+        let boot = machine.boot;
+        let soonest = self.now + self.cluster.store_latency;
+        // What is sent while the connection is down goes with whatever brought it down.
+        let is_up = machine.link_free_at <= soonest;
+        let mut arrival = soonest.max(machine.link_free_at);
+        if is_up && self.has_bad_luck(self.cluster.faults.lost) {
+            arrival = arrival + patience(&self.cluster);
+        }
+        if let Some(until) = self.cluster.faults.cut_off_until(self.now, node.0) {
+            arrival = arrival.max(until + patience(&self.cluster));
+        }
+        if is_up && self.has_bad_luck(self.cluster.faults.lost + self.cluster.faults.doubled) {
+            // The answer is lost: the store will be asked the same again.
+            let again = Happening::Asked { node, boot, batch, verbs: verbs.clone(), wants_answers: false };
+            self.agenda.plan(arrival, again);
+            arrival = arrival + patience(&self.cluster);
+        }
+        self.machines[node.index()].link_free_at = arrival;
+        self.agenda.plan(arrival, Happening::Asked { node, boot, batch, verbs, wants_answers });
+    }
+
+    pub(super) fn has_bad_luck(&mut self, share: f64) -> bool {
+        share > 0.0 && self.rng.unit() < share
+    }
+
+    pub(super) fn send(&mut self, from: NodeId, to: NodeId, message: Message) {
+        self.outcome.messages += 1;
+        let faults = &self.cluster.faults;
+        if !faults.connects(self.now, from.0, to.0) {
+            return;
+        }
+        let (lost, doubled, (late, most)) = (faults.lost, faults.doubled, faults.late);
+        if self.has_bad_luck(lost) {
+            return;
+        }
+        let copies = if self.has_bad_luck(doubled) { 2 } else { 1 };
+        for _ in 0..copies {
+            let mut time = self.now + self.cluster.latency;
+            if self.has_bad_luck(late) {
+                time = time + most.mul_f64(self.rng.unit());
+            }
+            self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) });
+        }
+    }
+
+    pub(super) fn plan_flows(&mut self, plans: &mut Vec<Plan>) {
+        for Plan { flow, plan, end } in plans.drain(..) {
+            // The last byte still has to travel.
+            self.agenda.plan(end + self.cluster.latency, Happening::Moved { flow, plan });
+        }
+    }
+}
