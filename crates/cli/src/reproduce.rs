@@ -27,7 +27,7 @@ use crate::simulate::figures;
 const HELP: &str = "\
 Example:
   throng reproduce matrix --quick                        smaller versions of all experiments, in a minute
-  throng reproduce matrix                                as published, in a quarter of an hour
+  throng reproduce matrix                                as published, in half an hour
   throng reproduce matrix --only all-pairs,no-op --json  some of them, for a program
 
 Open index.html in the folder that it writes. The same seed gives the same files.";
@@ -55,7 +55,7 @@ struct MatrixArguments {
     /// Only these: image-stacking, all-pairs, benchmarks, no-op, scale, scale-128k (which is left out otherwise)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
-    /// Fewer and smaller runs: a minute instead of a quarter of an hour
+    /// Fewer and smaller runs: a minute instead of half an hour
     #[arg(long)]
     quick: bool,
     /// What chance is made of
@@ -70,7 +70,7 @@ struct MatrixArguments {
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let What::Matrix(arguments) = &arguments.what;
     let chosen = chosen(&arguments.only)?;
-    // A folder that cannot be written is better known before a quarter of an hour than after.
+    // A folder that cannot be written is better known before half an hour than after.
     std::fs::create_dir_all(&arguments.output).map_err(|error| unwritable(&arguments.output, &error))?;
     let setting = Setting { quick: arguments.quick, seed: arguments.seed };
     let cases: Vec<_> = chosen.iter().map(|experiment| (experiment.cases)(&setting)).collect();
