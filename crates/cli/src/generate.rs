@@ -38,7 +38,7 @@ pub struct Arguments {
     /// Where the drawing of random numbers begins
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// How many tasks there are
+    /// How many tasks there are; where a shape comes in larger pieces, about so many
     #[arg(long, value_name = "N")]
     tasks: Option<String>,
     /// Tasks in a pipe, children of a task, or tasks that one reads from

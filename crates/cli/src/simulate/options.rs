@@ -59,7 +59,7 @@ pub struct ClusterArguments {
     #[arg(long, default_value = "requests", value_name = "POLICY", value_parser = policy)]
     pub pack: Policy,
     /// How many tasks may wait for their data at a time, for each core
-    #[arg(long, default_value_t = 2, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub staged: u32,
     /// How long a word to the store takes, and one back
     #[arg(long, default_value = "100us", value_name = "TIME", value_parser = quantity::duration)]

@@ -1,4 +1,4 @@
-//! Looking for work, being robbed of it, and sending tasks to others.
+//! Looking for work, and sending tasks to others.
 //!
 //! A task changes hands in three steps: the store agrees that it is the receiver's; the receiver is told; the receiver
 //! says that it knows. If the second or third goes missing, it is told again.
@@ -12,15 +12,6 @@ use crate::node::ReadyTask;
 use crate::place::{Hunt, View, daws};
 use crate::store::{Inputs, Owner, Verb};
 use crate::time::Time;
-
-/// No more tasks than this change hands at once, so that no message is too long.
-const MOST_GIVEN: usize = 10_000;
-
-/// A node tells others that it has too much to do no more often than this.
-const ANNOUNCE_EVERY: Duration = Duration::from_secs(10);
-
-/// So many others are told at least: in a small cluster all of them.
-const MANY_ENOUGH: u32 = 16;
 
 /// What an idle node is about.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +137,7 @@ impl Member {
         }
     }
 
-    fn hunt_failed(&mut self, now: Time) {
+    pub(super) fn hunt_failed(&mut self, now: Time) {
         self.hunter = Hunter::Resting(self.place.hunted(false).map(|wait| now + wait));
     }
 
@@ -215,26 +206,9 @@ impl Member {
         }
     }
 
-    /// What others could have.
-    pub(super) fn sharable(&self) -> usize {
-        self.node.shared_len()
-    }
-
     /// All that waits or runs here.
     pub(super) fn load(&self) -> u32 {
         (self.node.waiting() + self.node.running()) as u32
-    }
-
-    /// Somebody wants some of what is shared.
-    pub(super) fn robbed(&mut self, thief: NodeId, serial: u64, boot: u32, out: &mut Vec<Command>) {
-        let count = self.place.share_of(self.node.shared_len()).min(MOST_GIVEN);
-        let given = self.node.give(count);
-        if given.is_empty() {
-            self.send(thief, Message::Nothing { serial }, out);
-        }
-        for ready in given {
-            self.hand_over(ready, Inputs::default(), thief, Some(boot), serial, Terms::Share);
-        }
     }
 
     /// Asks the store to make a task another node's.
@@ -350,26 +324,6 @@ impl Member {
         }
         self.held.insert(ready.task, Held { generation: ready.generation, tenure });
         self.enqueue(now, ready, inputs, terms, out);
-    }
-
-    /// Tells others that there is more to do here than this node can do now, and again as long as that is so: whoever has given
-    /// up hunting does not find out by himself.
-    pub(super) fn announce(&mut self, now: Time, out: &mut Vec<Command>) {
-        let has_more = self.setup.nodes > 1 && self.node.shared_len() > self.node.free_slots();
-        if !has_more {
-            self.announce_at = None;
-            return;
-        }
-        if self.announce_at.is_some_and(|time| now < time) {
-            return;
-        }
-        self.announce_at = Some(now + ANNOUNCE_EVERY);
-        let count = daws::neighbour_count(self.setup.nodes).max(MANY_ENOUGH);
-        for peer in daws::drawn(&mut self.rng, self.setup.me.node, self.setup.nodes, count) {
-            if !self.is_gone(peer) {
-                self.send(peer, Message::Work, out);
-            }
-        }
     }
 
     /// Asks some nodes how loaded they are.

@@ -17,6 +17,7 @@
 //! the store first, and the receiver is told until it says that it knows.
 
 mod answers;
+mod calling;
 mod data;
 mod delivery;
 mod event;
@@ -152,6 +153,12 @@ struct Mean {
     count: u64,
 }
 
+impl Mean {
+    fn length(&self) -> Option<Duration> {
+        (self.count > 0).then(|| Duration::from_nanos(self.sum_ns / self.count))
+    }
+}
+
 /// A node that shares a run with others.
 pub struct Member {
     flow: Arc<Workflow>,
@@ -181,6 +188,8 @@ pub struct Member {
     probes: BTreeMap<u64, Probe>,
     hunter: Hunter,
     host: Host,
+    /// Nodes that have asked in vain, the longest ago first.
+    hungry: VecDeque<NodeId>,
     found: BTreeMap<ObjectId, Found>,
     lease: Lease,
     /// When each slot's attempt began, and what it read.
@@ -256,6 +265,7 @@ impl Member {
             probes: BTreeMap::new(),
             hunter: Hunter::default(),
             host: Host::default(),
+            hungry: VecDeque::new(),
             found: BTreeMap::new(),
             starts: vec![(Time::START, 0); slots],
             means: vec![Mean::default(); kinds],
@@ -366,6 +376,7 @@ impl Member {
         if self.check_at.is_none() && self.node.local_len() > 0 {
             self.check_at = self.place.check_every().map(|every| now + every);
         }
+        self.call_hungry(now, out);
         self.announce(now, out);
         self.flush(out);
     }
@@ -433,11 +444,12 @@ impl Member {
         match message {
             Message::Poll { serial } => {
                 self.share_surplus(now, true);
-                let load = Message::Load { serial, shared: self.sharable() as u32, waiting: self.load() };
-                self.send(from, load, out);
+                let shared = self.sharable() as u32;
+                self.note_hungry(from, shared == 0);
+                self.send(from, Message::Load { serial, shared, waiting: self.load() }, out);
             }
             Message::Load { serial, shared, waiting } => self.heard_load(now, from, serial, shared, waiting, out),
-            Message::Steal { serial, boot } => self.robbed(from, serial, boot, out),
+            Message::Steal { serial, boot } => self.robbed(now, from, serial, boot, out),
             Message::Pull { serial, boot, count } => self.pulled(now, from, serial, boot, count, out),
             Message::Nothing { serial } => self.got_nothing(now, serial),
             Message::Take { parcel, sender, oldest, boot, serial, terms, tasks } => {
@@ -449,11 +461,7 @@ impl Member {
                 }
             }
             Message::Taken { parcel } => drop(self.parcels.remove(&parcel)),
-            Message::Work => {
-                if self.place.announced() {
-                    self.hunter.rest_until(now);
-                }
-            }
+            Message::Work => self.called(now, from, out),
             Message::Unneeded(objects) => {
                 for object in objects {
                     self.tell_node(now, node::Event::Unneeded { object }, out);
@@ -524,9 +532,9 @@ impl Member {
 
 /// How long a task will take: as declared, else like others of its kind, else like others here, else a guess.
 fn estimated(flow: &Workflow, means: &[Mean], mean: Mean, task: TaskId) -> Duration {
-    let of = |mean: &Mean| (mean.count > 0).then(|| Duration::from_nanos(mean.sum_ns / mean.count));
     let declared = flow.estimated_time(task);
-    declared.or_else(|| of(&means[flow.kind(task).index()])).or_else(|| of(&mean)).unwrap_or(UNKNOWN_LENGTH)
+    let of_kind = || means[flow.kind(task).index()].length();
+    declared.or_else(of_kind).or_else(|| mean.length()).unwrap_or(UNKNOWN_LENGTH)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Member, Watch};
-use crate::place::Backlog;
+use crate::place::{Backlog, daws::UNKNOWN_LENGTH};
 use crate::time::Time;
 
 impl Member {
@@ -16,7 +16,9 @@ impl Member {
         let Watch { started, finished, begun, begun_bytes, .. } = self.window;
         let bytes = begun_bytes / begun.max(1);
         let moving = Duration::from_secs_f64(bytes as f64 / self.setup.bandwidth.max(1) as f64);
-        let backlog = Backlog { local, finished, elapsed: now.since(started), moving, is_asked };
+        let length = self.mean.length().unwrap_or(UNKNOWN_LENGTH);
+        let pace = length / self.node.slot_count().max(1) as u32;
+        let backlog = Backlog { local, finished, elapsed: now.since(started), moving, pace, is_asked };
         let count = self.place.surplus(&backlog);
         if count > 0 {
             self.tally.migrated += self.node.share_local(count) as u64;

@@ -224,6 +224,17 @@ impl Node {
         given
     }
 
+    /// Tasks that have their data and wait for a slot, from the last to the first: which, whether others may have it, how many
+    /// are before it, and how many bytes it reads.
+    pub fn prepared_backwards(&self) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + '_ {
+        self.stage.iter().flat_map(|stage| stage.prepared_backwards(&self.flow))
+    }
+
+    /// Gives a task away that waits for a slot.
+    pub fn give_staged(&mut self, task: TaskId, out: &mut Vec<Command>) -> Option<ReadyTask> {
+        self.stage.as_mut()?.give_up(&self.flow, task, out)
+    }
+
     /// Checks what must hold whatever happens: for tests and simulations.
     pub fn check(&self) -> Result<(), String> {
         let running = self.slots.iter().flatten().map(|running| (running.ready.task, running.output_bytes));
@@ -389,14 +400,16 @@ impl Node {
                 return;
             }
             let admits = |class| !has_slot || way(class).is_some();
-            let Some(ready) = local.pop(&admits).or_else(|| shared.pop(&admits)) else { return };
+            let own = local.pop(&admits);
+            let is_shared = own.is_none();
+            let Some(ready) = own.or_else(|| shared.pop(&admits)) else { return };
             if self.forgotten.remove(&ready.task) {
                 continue;
             }
             let output_bytes = self.expected_output_bytes(ready.task);
             match &mut self.stage {
                 Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
-                    stage.admit(&self.flow, ready, output_bytes, out);
+                    stage.admit(&self.flow, ready, is_shared, output_bytes, out);
                 }
                 _ => self.start(now, ready, 0, out),
             }

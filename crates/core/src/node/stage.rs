@@ -45,6 +45,8 @@ struct Staged {
     step: Step,
     /// How many objects have to be located, or to come, before the next step.
     open: u32,
+    /// Whether others may have it, or it was to stay.
+    is_shared: bool,
     /// What it may write.
     output_bytes: u64,
     /// Sizes of inputs that were not here.
@@ -100,8 +102,15 @@ impl Stage {
     }
 
     /// Takes a task in.
-    pub(super) fn admit(&mut self, flow: &Workflow, ready: ReadyTask, output_bytes: u64, out: &mut Vec<Command>) {
-        let staged = Staged { ready, step: Step::Locating, open: 0, output_bytes, located: Vec::new() };
+    pub(super) fn admit(
+        &mut self,
+        flow: &Workflow,
+        ready: ReadyTask,
+        is_shared: bool,
+        output_bytes: u64,
+        out: &mut Vec<Command>,
+    ) {
+        let staged = Staged { ready, step: Step::Locating, open: 0, is_shared, output_bytes, located: Vec::new() };
         self.tasks.insert(ready.task, staged);
         self.proceed(flow, ready.task, out);
     }
@@ -216,6 +225,17 @@ impl Stage {
         let given = (0..count).map_while(|_| self.parked.pop_back());
         let given: Vec<TaskId> = given.collect();
         given.into_iter().filter_map(|task| self.tasks.remove(&task)).map(|staged| staged.ready).collect()
+    }
+
+    /// Prepared tasks from the last to the first: which, whether others may have it, how many are before it, and what it reads.
+    pub(super) fn prepared_backwards<'a>(
+        &'a self,
+        flow: &'a Workflow,
+    ) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + 'a {
+        self.prepared.iter().enumerate().rev().map(move |(before, task)| {
+            let bytes = needed(flow, *task, self.everywhere_from).filter_map(|object| self.cache.bytes(object)).sum();
+            (*task, self.tasks[task].is_shared, before, bytes)
+        })
     }
 
     /// Hands out the first prepared task that may start, with the room that is reserved for what it writes.

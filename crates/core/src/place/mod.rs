@@ -86,9 +86,15 @@ pub struct Backlog {
     pub elapsed: Duration,
     /// How long it takes to move what a task reads, on average.
     pub moving: Duration,
+    /// How long a task takes, as far as anybody knows, if it has all slots for itself.
+    pub pace: Duration,
     /// Whether somebody has just asked for work; else it is only time to look.
     pub is_asked: bool,
 }
+
+/// A task is better off elsewhere when it would wait here for so many times as long as its data takes to move: moving takes the
+/// network of others, too.
+pub const MOVES_WORTH_WAITING: u32 = 2;
 
 /// What happened at a node during a window of time, as shares of what could have.
 pub use adapt::Window;
@@ -132,6 +138,11 @@ pub trait Place: Send {
     /// How many of so many tasks a thief gets.
     fn share_of(&self, length: usize) -> usize {
         daws::share(length)
+    }
+
+    /// Whether nodes that ask in vain are called when there is something, and may then have what waits in any queue.
+    fn calls_idle(&self) -> bool {
+        false
     }
 
     /// Whether whoever asks a host in vain is remembered there.

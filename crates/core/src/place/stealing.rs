@@ -8,16 +8,12 @@ use std::time::Duration;
 
 use super::adapt::{Adapt, Config, WINDOW, Window};
 use super::daws::{self, Choice, Terms, Variant};
-use super::{Backlog, Hunt, Place, Placement, View};
+use super::{Backlog, Hunt, MOVES_WORTH_WAITING, Place, Placement, View};
 use crate::node::ReadyTask;
 use crate::policy::{BadPolicy, Policy};
 use crate::store::Inputs;
 
 const PARAMETERS: [&str; 7] = ["t", "tt", "neighbours", "steal", "poll", "cap", "check"];
-
-/// A task is given away when it would wait here for so many times as long as its data takes to move: moving takes the
-/// network of others, too.
-const MOVES_WORTH_WAITING: u32 = 2;
 
 /// A fair thief begins anew when its pause comes to this: work may be anywhere at any time.
 const FAIR_CAP: Duration = Duration::from_secs(2);
@@ -112,14 +108,14 @@ impl Place for Stealing {
     }
 
     fn surplus(&mut self, backlog: &Backlog) -> usize {
-        let Backlog { local, finished, elapsed, moving, is_asked } = *backlog;
+        let Backlog { local, finished, elapsed, moving, pace, is_asked } = *backlog;
         if self.is_fair {
             // Whoever asks is idle now. What it could have started before this node does is better off there.
-            return if is_asked {
-                daws::surplus(local, finished, elapsed, Some(moving * MOVES_WORTH_WAITING))
-            } else {
-                0
-            };
+            if !is_asked {
+                return 0;
+            }
+            let keep = (moving * MOVES_WORTH_WAITING).as_nanos() / pace.as_nanos().max(1);
+            return local.saturating_sub(keep as usize);
         }
         if is_asked {
             return 0;
@@ -145,6 +141,10 @@ impl Place for Stealing {
         let was_suspended = self.adapt.is_suspended();
         self.adapt.work_announced();
         was_suspended
+    }
+
+    fn calls_idle(&self) -> bool {
+        self.is_fair
     }
 
     fn share_of(&self, length: usize) -> usize {

@@ -9,7 +9,13 @@ pub(super) const SHAPE: Shape = Shape {
     name: "all-pairs",
     summary: "a task for each pair of files of two sets",
     origin: "the MATRIX paper compares two sets of 500 files of 12 MB, 100 ms a pair; the 1 kB that a comparison writes is ours",
-    takes: &[parameter("a", "500"), parameter("b", "500"), parameter("times", "100ms"), parameter("sizes", "1kB")],
+    takes: &[
+        parameter("a", "500"),
+        parameter("b", "500"),
+        parameter("tasks", ""),
+        parameter("times", "100ms"),
+        parameter("sizes", "1kB"),
+    ],
     stages,
 };
 
@@ -17,7 +23,8 @@ pub(super) const SHAPE: Shape = Shape {
 const FILE_BYTES: u64 = 12_000_000;
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {
-    let keys = vec![key("a", options.count("a", 1, TASKS_LIMIT)?), key("b", options.count("b", 1, TASKS_LIMIT)?)];
+    let count = |name: &str| options.count_or_tasks(name, TASKS_LIMIT, u64::isqrt);
+    let keys = vec![key("a", count("a")?), key("b", count("b")?)];
     let stage = Stage::new("compare", keys)
         .reads_outside("a/{a}.dat", FILE_BYTES)
         .reads_outside("b/{b}.dat", FILE_BYTES)

@@ -22,7 +22,12 @@ pub(super) const SHAPE: Shape = Shape {
     summary: "volumes of brain images, worked on one by one and twice together",
     origin: "the MATRIX paper has two pipes for each volume, the longer of twelve tasks in a row. The steps themselves, \
              where all volumes meet, times and sizes are reconstructed",
-    takes: &[parameter("volumes", "10"), parameter("times", "1s..5s"), parameter("sizes", "196608B")],
+    takes: &[
+        parameter("volumes", "10"),
+        parameter("tasks", ""),
+        parameter("times", "1s..5s"),
+        parameter("sizes", "196608B"),
+    ],
     stages,
 };
 
@@ -34,7 +39,9 @@ const IMAGE_BYTES: u64 = 196_608;
 const HEADER_BYTES: u64 = 348;
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {
-    let volumes = options.count("volumes", 1, VOLUMES_LIMIT)?;
+    // Six steps for each volume, two for each of the sample, six for all.
+    let volumes_of = |tasks: u64| tasks.saturating_sub(6) * SAMPLED / (6 * SAMPLED + 2);
+    let volumes = options.count_or_tasks("volumes", VOLUMES_LIMIT, volumes_of)?;
     let (times, sizes) = (options.times()?, options.sizes()?);
     let (all, sample) = (Some(volumes), Some(volumes.div_ceil(SAMPLED)));
     // A step for so many volumes, or one for all of them; what it writes is called by its own name.

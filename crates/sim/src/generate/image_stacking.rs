@@ -61,25 +61,33 @@ fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {
 
 /// How many tasks and files there are.
 fn numbers(options: &Options) -> Result<(u64, u64), Wrong> {
-    let own = ["tasks", "files"].map(|name| options.is_given(name));
-    if own == [false, false] {
+    let locality = || {
         let text = options.text("locality").unwrap_or_default();
         let known = LOCALITIES.iter().find(|(name, _, _)| *name == text);
-        return known.map(|(_, tasks, files)| (*tasks, *files)).ok_or_else(|| {
+        known.map(|(_, tasks, files)| (*tasks, *files)).ok_or_else(|| {
             let known: Vec<&str> = LOCALITIES.iter().map(|(name, _, _)| *name).collect();
             Wrong::new(
                 format!("nobody has published numbers for `--locality {text}`"),
                 format!("use one of {}, or say --tasks and --files", known.join(", ")),
             )
-        });
+        })
+    };
+    let tasks = || options.count("tasks", 1, TASKS_LIMIT - 1);
+    match ["tasks", "files"].map(|name| options.is_given(name)) {
+        [false, false] => locality(),
+        // As many readers to an image as published for that locality.
+        [true, false] => {
+            let ((of_tasks, of_files), tasks) = (locality()?, tasks()?);
+            Ok((tasks, (tasks * of_files).div_ceil(of_tasks)))
+        }
+        [true, true] if !options.is_given("locality") => {
+            let tasks = tasks()?;
+            // Every image is read by somebody.
+            Ok((tasks, options.count("files", 1, tasks)?))
+        }
+        _ => Err(Wrong::new(
+            "`--files` belongs to `--tasks`, and stands for `--locality`",
+            "give --tasks with one of the other two, or only --locality",
+        )),
     }
-    if options.is_given("locality") || own != [true, true] {
-        return Err(Wrong::new(
-            "`--tasks` and `--files` belong together, and `--locality` stands for both",
-            "give both of the first, or only the last",
-        ));
-    }
-    let tasks = options.count("tasks", 1, TASKS_LIMIT - 1)?;
-    // Every image is read by somebody.
-    Ok((tasks, options.count("files", 1, tasks)?))
 }

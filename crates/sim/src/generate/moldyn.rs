@@ -20,18 +20,24 @@ pub(super) const SHAPE: Shape = Shape {
     origin: "the MATRIX paper has eight stages, each of which fans out or in. 84 tasks for each molecule and one for \
              all are said to be in other reports, which we could not check. How the stages share them, times and \
              sizes are reconstructed",
-    takes: &[parameter("molecules", "10"), parameter("times", "60s..240s"), parameter("sizes", "100kB..2MB")],
+    takes: &[
+        parameter("molecules", "10"),
+        parameter("tasks", ""),
+        parameter("times", "60s..240s"),
+        parameter("sizes", "100kB..2MB"),
+    ],
     stages,
 };
 
 /// With 84 tasks each, more would not fit into a workflow.
 const MOLECULES_LIMIT: u64 = 2_000_000;
+const TASKS_EACH: u64 = 84;
 /// A description of a molecule, and what is known of forces between atoms.
 const MOLECULE_BYTES: u64 = 10_000;
 const FORCES_BYTES: u64 = 1_000_000;
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {
-    let molecules = options.count("molecules", 1, MOLECULES_LIMIT)?;
+    let molecules = options.count_or_tasks("molecules", MOLECULES_LIMIT, |tasks| tasks / TASKS_EACH)?;
     let (times, sizes) = (options.times()?, options.sizes()?);
     // Tasks of a molecule are told apart by numbers below these; what one writes is called by its stage and numbers.
     let step = |name: &str, numbers: &[(&str, u64)]| {

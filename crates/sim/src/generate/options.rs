@@ -77,6 +77,20 @@ impl Options {
         number.ok_or_else(|| wrong_value(name, text, &format!("it has to be a whole number from {least} to {most}")))
     }
 
+    /// A number that follows from `--tasks` where that is given instead: `of` says which makes about so many tasks.
+    pub(super) fn count_or_tasks(&self, name: &str, most: u64, of: impl Fn(u64) -> u64) -> Result<u64, Wrong> {
+        if !self.is_given("tasks") {
+            return self.count(name, 1, most);
+        }
+        if self.is_given(name) {
+            return Err(Wrong::new(
+                format!("`--tasks` and `--{name}` say the same in two ways"),
+                "give only one of them",
+            ));
+        }
+        Ok(of(self.count("tasks", 1, TASKS_LIMIT)?).clamp(1, most))
+    }
+
     /// How long tasks take, in nanoseconds.
     pub(super) fn times(&self) -> Result<Spread, Wrong> {
         let read = |text: &str| quantity::duration(text).map(|time| time.as_nanos() as u64);

@@ -10,6 +10,7 @@ pub(super) const SHAPE: Shape = Shape {
     summary: "layers of tasks that read from tasks of the layer before, drawn at random",
     origin: "no paper has exactly this; times and sizes are those of the plain shapes",
     takes: &[
+        parameter("tasks", ""),
         parameter("layers", "10"),
         parameter("width", "100"),
         parameter("degree", "3"),
@@ -21,7 +22,7 @@ pub(super) const SHAPE: Shape = Shape {
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {
     let layers = options.count("layers", 1, DEGREE_LIMIT)?;
-    let width = options.count("width", 1, TASKS_LIMIT)?;
+    let width = options.count_or_tasks("width", TASKS_LIMIT, |tasks| tasks.div_ceil(layers))?;
     // Nobody can read from more tasks than there are.
     let degree = options.count("degree", 1, DEGREE_LIMIT)?.min(width);
     let (times, sizes) = (options.times()?, options.sizes()?);

@@ -105,6 +105,14 @@ fn every_shape_can_be_had_without_any_option() {
 }
 
 #[test]
+fn every_shape_can_be_had_in_any_size() {
+    let expected = [10_000, 10_000, 10_000, 10_000, 10_000, 10_001, 9996, 9997, 10_000, 10_000];
+    for (shape, tasks) in SHAPES.iter().zip(expected) {
+        assert_eq!(shape.plan(&options(&[("tasks", "10000")])).unwrap().task_count(), tasks, "{}", shape.name);
+    }
+}
+
+#[test]
 fn ten_million_tasks_are_a_few_lines() {
     for (shape, least) in
         [("bot", 10_000_000), ("pipeline", 10_000_000), ("fan-out", 10_000_000), ("fan-in", 10_000_000)]
@@ -167,7 +175,8 @@ fn every_message() {
         ("all-pairs", &[("a", "100000"), ("b", "100000")]),
         ("fan-in", &[("degree", "10001")]),
         ("image-stacking", &[("locality", "7")]),
-        ("image-stacking", &[("tasks", "7")]),
+        ("image-stacking", &[("files", "7")]),
+        ("random", &[("tasks", "7"), ("width", "8")]),
         ("image-stacking", &[("tasks", "7"), ("files", "8")]),
         ("random", &[("layers", "10000"), ("width", "20000"), ("degree", "1000")]),
     ];

@@ -1,0 +1,128 @@
+//! What others may have of what waits here, and telling them that there is some.
+//!
+//! Whoever asks in vain is remembered where it asked, and called when there is something: an idle node then need not ask
+//! again and again, and hears of new work at once. A call is answered with a wish for half of it, so that work that appears in one
+//! place reaches all nodes in a few steps, however many they are.
+
+use std::time::Duration;
+
+use super::hunting::Hunter;
+use super::{Command, Member, Message, Terms, estimated};
+use crate::ids::{NodeId, TaskId};
+use crate::place::{MOVES_WORTH_WAITING, daws};
+use crate::store::Inputs;
+use crate::time::Time;
+
+/// No more tasks than this change hands at once, so that no message is too long.
+const MOST_GIVEN: usize = 10_000;
+
+/// A node tells others that it has too much to do no more often than this.
+const ANNOUNCE_EVERY: Duration = Duration::from_secs(10);
+
+/// So many others are told at least: in a small cluster all of them.
+const MANY_ENOUGH: u32 = 16;
+
+/// So many that asked in vain are remembered.
+const MOST_HUNGRY: usize = 64;
+
+impl Member {
+    /// What others could have.
+    pub(super) fn sharable(&self) -> usize {
+        self.node.shared_len() + self.idle_staged().count()
+    }
+
+    /// Tasks that wait for a slot with their data here, and would start sooner elsewhere though it has to be moved.
+    fn idle_staged(&self) -> impl Iterator<Item = TaskId> + '_ {
+        let (slots, shares_all) = (self.node.slot_count() as u32, self.place.calls_idle());
+        let staged = self.node.prepared_backwards().filter(move |(_, is_shared, ..)| *is_shared || shares_all);
+        let waits = staged.take_while(move |(task, _, before, bytes)| {
+            let moving = Duration::from_secs_f64(*bytes as f64 / self.setup.bandwidth.max(1) as f64);
+            let length = estimated(&self.flow, &self.means, self.mean, *task);
+            length * (*before as u32 + 1) / slots.max(1) > moving * MOVES_WORTH_WAITING
+        });
+        waits.map(|(task, ..)| task)
+    }
+
+    /// Somebody wants some of what is shared.
+    pub(super) fn robbed(&mut self, now: Time, thief: NodeId, serial: u64, boot: u32, out: &mut Vec<Command>) {
+        self.share_surplus(now, true);
+        let count = self.place.share_of(self.sharable().saturating_sub(self.node.free_slots())).min(MOST_GIVEN);
+        let mut given = self.node.give(count.min(self.node.shared_len()));
+        let staged: Vec<TaskId> = self.idle_staged().take(count - given.len()).collect();
+        let mut commands = std::mem::take(&mut self.scratch);
+        given.extend(staged.into_iter().filter_map(|task| self.node.give_staged(task, &mut commands)));
+        for command in commands.drain(..) {
+            self.carry_out(now, command, out);
+        }
+        self.scratch = commands;
+        self.note_hungry(thief, given.is_empty());
+        if given.is_empty() {
+            self.send(thief, Message::Nothing { serial }, out);
+        }
+        for ready in given {
+            self.hand_over(ready, Inputs::default(), thief, Some(boot), serial, Terms::Share);
+        }
+    }
+
+    /// Remembers who has asked in vain; forgets who has not.
+    pub(super) fn note_hungry(&mut self, node: NodeId, is_hungry: bool) {
+        if !self.place.calls_idle() {
+            return;
+        }
+        self.hungry.retain(|other| *other != node);
+        if is_hungry {
+            if self.hungry.len() == MOST_HUNGRY {
+                self.hungry.pop_front();
+            }
+            self.hungry.push_back(node);
+        }
+    }
+
+    /// Calls as many of those who asked in vain as there is something for.
+    pub(super) fn call_hungry(&mut self, now: Time, out: &mut Vec<Command>) {
+        if self.hungry.is_empty() {
+            return;
+        }
+        self.share_surplus(now, true);
+        let left = self.sharable().saturating_sub(self.node.free_slots());
+        for _ in 0..left {
+            let Some(node) = self.hungry.pop_front() else { break };
+            if !self.is_gone(node) {
+                self.send(node, Message::Work, out);
+            }
+        }
+    }
+
+    /// Somebody has more than he can do.
+    pub(super) fn called(&mut self, now: Time, from: NodeId, out: &mut Vec<Command>) {
+        let is_idle = matches!(self.hunter, Hunter::Resting(_)) && self.node.wants_work() && !self.is_draining;
+        if is_idle && self.place.calls_idle() {
+            self.tally.hunts += 1;
+            self.serial += 1;
+            self.send(from, Message::Steal { serial: self.serial, boot: self.setup.me.boot }, out);
+            self.hunter = Hunter::Asking { serial: self.serial, until: now + self.setup.patience };
+        } else if self.place.announced() {
+            self.hunter.rest_until(now);
+        }
+    }
+
+    /// Tells others that there is more to do here than this node can do now, and again as long as that is so: whoever has given
+    /// up hunting does not find out by himself.
+    pub(super) fn announce(&mut self, now: Time, out: &mut Vec<Command>) {
+        let has_more = self.setup.nodes > 1 && self.node.shared_len() > self.node.free_slots();
+        if !has_more {
+            self.announce_at = None;
+            return;
+        }
+        if self.announce_at.is_some_and(|time| now < time) {
+            return;
+        }
+        self.announce_at = Some(now + ANNOUNCE_EVERY);
+        let count = daws::neighbour_count(self.setup.nodes).max(MANY_ENOUGH);
+        for peer in daws::drawn(&mut self.rng, self.setup.me.node, self.setup.nodes, count) {
+            if !self.is_gone(peer) {
+                self.send(peer, Message::Work, out);
+            }
+        }
+    }
+}
