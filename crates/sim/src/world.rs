@@ -1,6 +1,7 @@
 //! The world: nodes, what happens to them, and what their wishes lead to.
 
 mod checks;
+mod moving;
 mod recording;
 mod wishes;
 
@@ -27,10 +28,11 @@ use throng_core::{order, place};
 use crate::analytic;
 use crate::cluster::{Cluster, Inputs, Submission};
 use crate::heap::Agenda;
-use crate::network::{FlowId, Network, Plan};
+use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
 use crate::storage::Storage;
 use crate::work::Work;
+use moving::Errand;
 
 /// A run in which nothing has been finished for so long will not end.
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
@@ -47,8 +49,10 @@ enum Happening {
     Finished { node: NodeId, boot: u32, slot: SlotId, task: TaskId, attempt: u16, started: Time },
     /// An attempt has been ended.
     Killed { node: NodeId, boot: u32, slot: SlotId },
-    /// A flow ends, unless it has been planned anew.
-    Moved { flow: FlowId, plan: u32 },
+    /// A flow ends, unless others have become faster since and one of them has ended before.
+    Moved,
+    /// The last byte of an object arrives.
+    Came { node: NodeId, boot: u32, object: ObjectId, bytes: u64 },
     /// An object could not be fetched.
     NotMoved { node: NodeId, boot: u32, object: ObjectId, from: Source, is_missing: bool },
     /// A node wanted to be woken.
@@ -86,7 +90,9 @@ pub struct World {
     agenda: Agenda<Happening>,
     machines: Vec<Machine>,
     pub(crate) storage: Storage,
-    network: Network,
+    network: Network<Errand>,
+    /// When the next flow ends, as far as that is planned.
+    next_moved: Option<Time>,
     rng: Rng,
     now: Time,
     last_progress: Time,
@@ -94,7 +100,6 @@ pub struct World {
     busy: u32,
     is_done: Vec<u64>,
     commands: Vec<Command>,
-    plans: Vec<Plan>,
     snapshots: Vec<Option<Memory>>,
     wants_curve: bool,
     recorder: Option<Recorder>,
@@ -153,7 +158,15 @@ impl World {
         }
         let lies = bring_inputs(&flow, &cluster, &mut memory);
         let storage = Storage::new(memory, cluster.store_shards, cluster.store_rate);
-        let network = Network::new(nodes, cluster.bandwidth, cluster.shared_bandwidth, cluster.core_bandwidth);
+        let network = Network::new(
+            nodes,
+            &Capacities {
+                card: &|_| cluster.bandwidth,
+                disk: cluster.disk_bandwidth,
+                shared: cluster.shared_bandwidth,
+                core: cluster.core_bandwidth,
+            },
+        );
         let outcome = Outcome { slots: u64::from(nodes) * u64::from(cluster.cores), ..Outcome::default() };
         let mut world = World {
             is_done: vec![0; flow.task_count().div_ceil(64)],
@@ -167,12 +180,12 @@ impl World {
             machines,
             storage,
             network,
+            next_moved: None,
             now: Time::START,
             last_progress: Time::START,
             outcome,
             busy: 0,
             commands: Vec::new(),
-            plans: Vec::new(),
             wants_curve: false,
             recorder: None,
             progress: None,
@@ -348,15 +361,10 @@ impl World {
                     self.tell_and_decide(node, Event::Finished { slot, end: End::Killed, outputs: Vec::new() });
                 }
             }
-            Happening::Moved { flow, plan } => {
-                let mut plans = std::mem::take(&mut self.plans);
-                let ended = self.network.end(self.now, flow, plan, &mut plans);
-                self.plan_flows(&mut plans);
-                self.plans = plans;
-                if let Some(flow) = ended {
-                    self.outcome.moves += 1;
-                    self.outcome.moved_bytes += flow.bytes;
-                    self.tell_and_decide(flow.to, Event::Fetched { object: flow.object, bytes: flow.bytes });
+            Happening::Moved => self.moved(),
+            Happening::Came { node, boot, object, bytes } => {
+                if self.lives(node, boot) {
+                    self.came(node, object, bytes);
                 }
             }
             Happening::NotMoved { node, boot, object, from, is_missing } => {
@@ -424,13 +432,7 @@ impl World {
         for _ in 0..running {
             self.set_busy(-1);
         }
-        let mut plans = std::mem::take(&mut self.plans);
-        let cut = self.network.cut(self.now, node, &mut plans);
-        self.plan_flows(&mut plans);
-        self.plans = plans;
-        for flow in cut.into_iter().filter(|flow| flow.to != node) {
-            self.not_moved(flow.to, flow.object, flow.from, false);
-        }
+        self.cut_off(node);
     }
 
     fn come_back(&mut self, node: NodeId) {

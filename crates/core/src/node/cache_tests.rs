@@ -263,3 +263,38 @@ fn what_is_on_its_way_for_a_task_that_is_forgotten_is_not_fetched_twice() {
     assert_eq!(bench.fetched("f"), []);
     assert_eq!(bench.fetched("e"), [start(3, 1, 0)]);
 }
+
+#[test]
+fn only_so_many_objects_are_fetched_at_a_time_and_tasks_take_turns() {
+    let most = FETCHES_AT_ONCE;
+    let files: Vec<String> = (0..most + 3).map(|number| format!("f{number:02}")).collect();
+    let text = format!("tasks: {{ gather: {{ run: x, in: [{}] }}, a: {{ run: x, in: e }} }}", files.join(", "));
+    let mut bench = Bench::new(&text, 1, 1000, 2);
+    let fetches =
+        |bench: &Bench, names: &[String]| -> Vec<Command> { names.iter().map(|name| bench.fetch(name, 1)).collect() };
+    bench.ready(&[0]);
+    let commands: Vec<Command> = files.iter().flat_map(|file| bench.located(file, 1)).collect();
+    assert_eq!(commands, fetches(&bench, &files[..most]));
+    bench.ready(&[1]);
+    assert_eq!(bench.located("e", 1), []);
+    assert_eq!(bench.fetched("f00"), [bench.fetch(&files[most], 1)]);
+    assert_eq!(bench.fetched("f01"), [bench.fetch("e", 1)], "it does not wait for all that the other one reads");
+    assert_eq!(bench.fetched("f02"), [bench.fetch(&files[most + 1], 1)]);
+    // What fails makes room, and stands in line again when it has been found.
+    let failed = bench.step(&[Event::FetchFailed { object: bench.object("f03") }]);
+    assert_eq!(failed, [bench.fetch(&files[most + 2], 1), bench.locate("f03")]);
+    assert_eq!(bench.located("f03", 1), []);
+    assert_eq!(bench.fetched("e"), [bench.fetch("f03", 1), start(1, 1, 0)]);
+}
+
+#[test]
+fn what_stands_in_line_for_nobody_is_not_fetched() {
+    let files: Vec<String> = (0..=FETCHES_AT_ONCE).map(|number| format!("f{number:02}")).collect();
+    let text = format!("tasks: {{ gather: {{ run: x, in: [{}] }} }}", files.join(", "));
+    let mut bench = Bench::new(&text, 1, 1000, 2);
+    bench.ready(&[0]);
+    files.iter().for_each(|file| drop(bench.located(file, 1)));
+    bench.node.forget(Time::START, TaskId(0), &mut Vec::new());
+    assert_eq!(bench.fetched("f00"), []);
+    assert_eq!(bench.node.cache_room().0, FETCHES_AT_ONCE as u64, "no room is kept for it");
+}

@@ -25,8 +25,8 @@ use std::time::Duration;
 
 pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
-pub use stage::CacheTally;
 use stage::Stage;
+pub use stage::{CacheTally, FETCHES_AT_ONCE};
 
 use crate::ids::{ClassId, DemandId, ObjectId, SlotId, TaskId};
 use crate::order::Order;
@@ -335,11 +335,11 @@ impl Node {
         let Some(stage) = &mut self.stage else { return };
         match event {
             Event::Located { object, bytes } => stage.located(&self.flow, object, bytes, out),
-            Event::Fetched { object } => stage.fetched(object),
+            Event::Fetched { object } => stage.fetched(object, out),
             Event::FetchFailed { object } => stage.fetch_failed(object, out),
             Event::Kept { object, bytes } => {
                 stage.cache.keep(object, bytes);
-                stage.fetched(object);
+                stage.fetched(object, out);
             }
             Event::Capacity { bytes } => {
                 stage.cache.set_capacity(bytes);

@@ -8,6 +8,9 @@
 //!                                             parked
 //! ```
 //!
+//! Only so many objects are fetched at a time ([`FETCHES_AT_ONCE`]); the others stand in line, and tasks take turns there, so that one that
+//! gathers the output of thousands does not hold up those that read a single file.
+//!
 //! The list is short and bounded. A task holds nothing until all that it needs can be reserved at once, so no two of them
 //! can wait for each other's room.
 
@@ -17,6 +20,10 @@ use super::cache::{Cache, Room};
 use super::{Command, ReadyTask};
 use crate::ids::{ObjectId, TaskId};
 use crate::workflow::Workflow;
+
+/// How many objects a node fetches at a time. So many keep a network card busy even if each peer is slow or far away, and files
+/// small; more connections would only take from each other.
+pub const FETCHES_AT_ONCE: usize = 16;
 
 /// How often tasks found what they read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +70,10 @@ pub(super) struct Stage {
     tasks: BTreeMap<TaskId, Staged>,
     locating: BTreeMap<ObjectId, Vec<TaskId>>,
     fetching: BTreeMap<ObjectId, Vec<TaskId>>,
+    /// Objects that somebody has been asked for.
+    open: BTreeSet<ObjectId>,
+    /// Objects to ask for next: what each of several tasks still misses, the last of it first.
+    line: VecDeque<Vec<(ObjectId, u64)>>,
     /// Objects that are looked for again because fetching them failed.
     relocating: BTreeSet<ObjectId>,
     parked: VecDeque<TaskId>,
@@ -80,6 +91,8 @@ impl Stage {
             tasks: BTreeMap::new(),
             locating: BTreeMap::new(),
             fetching: BTreeMap::new(),
+            open: BTreeSet::new(),
+            line: VecDeque::new(),
             relocating: BTreeSet::new(),
             parked: VecDeque::new(),
             prepared: VecDeque::new(),
@@ -118,10 +131,12 @@ impl Stage {
     /// Looks for what is neither here nor known, or else goes on to reserve.
     fn proceed(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
+        staged.located.sort_unstable();
         let mut open = 0;
         for object in needed(flow, task, self.everywhere_from) {
-            let is_known = self.cache.expects(object) || staged.located.iter().any(|(known, _)| *known == object);
-            if is_known {
+            let is_located =
+                |staged: &Staged| staged.located.binary_search_by_key(&object, |(known, _)| *known).is_ok();
+            if self.cache.expects(object) || is_located(staged) {
                 continue;
             }
             open += 1;
@@ -165,10 +180,11 @@ impl Stage {
         }
         staged.step = Step::Fetching;
         staged.open = 0;
+        let mut missing = Vec::new();
         for object in needed(flow, task, self.everywhere_from) {
             self.cache.pin(object);
             let bytes = self.cache.bytes(object).unwrap_or(0);
-            let is_new = coming.iter().any(|(new, _)| *new == object);
+            let is_new = coming.binary_search_by_key(&object, |(new, _)| *new).is_ok();
             if is_new {
                 self.tally.misses += 1;
                 self.tally.miss_bytes += bytes;
@@ -182,13 +198,38 @@ impl Stage {
             staged.open += 1;
             // What is on its way comes, even if whoever wanted it first has gone.
             if is_new {
-                out.push(Command::Fetch { object, bytes });
+                missing.push((object, bytes));
             }
             self.fetching.entry(object).or_default().push(task);
         }
         if staged.open == 0 {
             staged.step = Step::Prepared;
             self.prepared.push_back(task);
+        }
+        missing.reverse();
+        self.line_up(missing, out);
+    }
+
+    fn line_up(&mut self, missing: Vec<(ObjectId, u64)>, out: &mut Vec<Command>) {
+        if !missing.is_empty() {
+            self.line.push_back(missing);
+            self.fetch_next(out);
+        }
+    }
+
+    /// Asks for what is next in line, if not too much is open; what nobody waits for any more is left out.
+    fn fetch_next(&mut self, out: &mut Vec<Command>) {
+        while self.open.len() < FETCHES_AT_ONCE {
+            let Some(mut missing) = self.line.pop_front() else { return };
+            let Some((object, bytes)) = missing.pop() else { continue };
+            self.line.push_back(missing);
+            if self.fetching.get(&object).is_some_and(|waiting| !waiting.is_empty()) {
+                self.open.insert(object);
+                out.push(Command::Fetch { object, bytes });
+            } else {
+                self.fetching.remove(&object);
+                self.cache.gave_up(object);
+            }
         }
     }
 
@@ -264,7 +305,7 @@ impl Stage {
     pub(super) fn located(&mut self, flow: &Workflow, object: ObjectId, bytes: Option<u64>, out: &mut Vec<Command>) {
         if self.relocating.remove(&object) {
             match bytes {
-                Some(bytes) => out.push(Command::Fetch { object, bytes }),
+                Some(bytes) => self.line_up(vec![(object, bytes)], out),
                 None => {
                     for task in self.fetching.remove(&object).unwrap_or_default() {
                         self.give_up(flow, task, out);
@@ -290,8 +331,9 @@ impl Stage {
     }
 
     /// An object has come.
-    pub(super) fn fetched(&mut self, object: ObjectId) {
+    pub(super) fn fetched(&mut self, object: ObjectId, out: &mut Vec<Command>) {
         self.cache.arrived(object);
+        self.open.remove(&object);
         for task in self.fetching.remove(&object).unwrap_or_default() {
             let Some(staged) = self.tasks.get_mut(&task) else { continue };
             staged.open -= 1;
@@ -300,10 +342,13 @@ impl Stage {
                 self.prepared.push_back(task);
             }
         }
+        self.fetch_next(out);
     }
 
     /// An object could not be fetched from where it was said to be: it is looked for again.
     pub(super) fn fetch_failed(&mut self, object: ObjectId, out: &mut Vec<Command>) {
+        self.open.remove(&object);
+        self.fetch_next(out);
         if !self.fetching.contains_key(&object) {
             self.cache.gave_up(object);
             return;
@@ -342,6 +387,13 @@ impl Stage {
         }
         if self.tasks.len() > self.window {
             return Err(format!("{} tasks are staged, and only {} may be", self.tasks.len(), self.window));
+        }
+        if self.open.len() > FETCHES_AT_ONCE || self.open.len() < FETCHES_AT_ONCE && !self.line.is_empty() {
+            return Err(format!(
+                "{} objects are fetched, and {} tasks stand in line",
+                self.open.len(),
+                self.line.len()
+            ));
         }
         self.cache.check(&pins, reserved)
     }

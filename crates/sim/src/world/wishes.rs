@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
-use throng_core::member::{Command, Message, Source};
+use throng_core::ids::{NodeId, SlotId, TaskId};
+use throng_core::member::{Command, Message};
 use throng_core::node;
 use throng_core::store::Verb;
 use throng_core::trace::Entry;
 
 use super::{Happening, World, patience};
-use crate::network::Plan;
 use crate::work::Work;
 
 impl World {
@@ -62,23 +61,6 @@ impl World {
         }
     }
 
-    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source) {
-        if let Source::Node(source) = from {
-            let holder = self.machines[source.index()].member.as_ref();
-            let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
-            let has_it = holder.is_some_and(|member| member.node().has_object(object));
-            if !is_reachable || !has_it {
-                self.not_moved(node, object, from, is_reachable);
-                return;
-            }
-        }
-        let bytes = self.storage.memory.bytes(object);
-        let mut plans = std::mem::take(&mut self.plans);
-        self.network.begin(self.now, object, bytes, from, node, &mut plans);
-        self.plan_flows(&mut plans);
-        self.plans = plans;
-    }
-
     /// Sends a batch to the store. What is lost on the way is sent again, and whatever comes after it waits.
     pub(super) fn ask_store(&mut self, node: NodeId, batch: u64, verbs: Vec<Verb>, wants_answers: bool) {
         let machine = &self.machines[node.index()];
@@ -124,13 +106,6 @@ impl World {
                 time = time + most.mul_f64(self.rng.unit());
             }
             self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) });
-        }
-    }
-
-    pub(super) fn plan_flows(&mut self, plans: &mut Vec<Plan>) {
-        for Plan { flow, plan, end } in plans.drain(..) {
-            // The last byte still has to travel.
-            self.agenda.plan(end + self.cluster.latency, Happening::Moved { flow, plan });
         }
     }
 }

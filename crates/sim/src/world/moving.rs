@@ -1,0 +1,82 @@
+//! Data on its way: what is fetched passes the network, and then the last byte still has to travel.
+
+use throng_core::ids::{NodeId, ObjectId};
+use throng_core::member::{Event, Source};
+
+use super::{Happening, World};
+use crate::network::Route;
+
+/// What a flow is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Errand {
+    /// An object for a node.
+    Fetch { object: ObjectId, bytes: u64, from: Source, to: NodeId },
+}
+
+impl World {
+    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source) {
+        let route = match from {
+            Source::Shared => Route::Shared { to: node },
+            Source::Node(source) => {
+                let holder = self.machines[source.index()].member.as_ref();
+                let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
+                let has_it = holder.is_some_and(|member| member.node().has_object(object));
+                if !is_reachable || !has_it {
+                    self.not_moved(node, object, from, is_reachable);
+                    return;
+                }
+                Route::Peers { from: source, to: node, is_on_disk: false }
+            }
+        };
+        let bytes = self.storage.memory.bytes(object);
+        self.network.begin(self.now, route, bytes, Errand::Fetch { object, bytes, from, to: node });
+        self.watch_network();
+    }
+
+    /// Plans to look when the next flow ends, if nobody looks before.
+    pub(super) fn watch_network(&mut self) {
+        if let Some(time) = self.network.next_end(self.now)
+            && self.next_moved.is_none_or(|planned| time < planned)
+        {
+            self.next_moved = Some(time);
+            self.agenda.plan(time, Happening::Moved);
+        }
+    }
+
+    /// Some flow may have ended.
+    pub(super) fn moved(&mut self) {
+        if self.next_moved != Some(self.now) {
+            return;
+        }
+        self.next_moved = None;
+        while let Some(errand) = self.network.take_ended(self.now) {
+            match errand {
+                Errand::Fetch { object, bytes, to, .. } => {
+                    let boot = self.machines[to.index()].boot;
+                    let came = Happening::Came { node: to, boot, object, bytes };
+                    self.agenda.plan(self.now + self.cluster.latency, came);
+                }
+            }
+        }
+        self.watch_network();
+    }
+
+    /// The last byte of an object has come.
+    pub(super) fn came(&mut self, node: NodeId, object: ObjectId, bytes: u64) {
+        self.outcome.moves += 1;
+        self.outcome.moved_bytes += bytes;
+        self.tell_and_decide(node, Event::Fetched { object, bytes });
+    }
+
+    /// A node is dead: what others fetched from it does not come.
+    pub(super) fn cut_off(&mut self, node: NodeId) {
+        let cut = self.network.cut(self.now, node);
+        self.watch_network();
+        for errand in cut {
+            match errand {
+                Errand::Fetch { object, from, to, .. } if to != node => self.not_moved(to, object, from, false),
+                Errand::Fetch { .. } => {}
+            }
+        }
+    }
+}
