@@ -13,6 +13,7 @@ use crate::workflow::Workflow;
 pub struct Kin {
     /// For each edge, in the order of the parents and their children: the place of the parent among the child's.
     positions: Vec<u32>,
+    /// Where in `readers` those of an object begin, and one more for the end; empty if nobody reads anything.
     reader_start: Vec<u32>,
     readers: Vec<u32>,
 }
@@ -29,24 +30,8 @@ impl Kin {
                 *position += 1;
             }
         }
-        let mut reader_start = vec![0u32; flow.object_count() + 1];
-        for task in flow.tasks() {
-            for object in flow.inputs(task) {
-                reader_start[object.index() + 1] += 1;
-            }
-        }
-        for object in 0..flow.object_count() {
-            reader_start[object + 1] += reader_start[object];
-        }
-        let mut next = reader_start.clone();
-        let mut readers = vec![0u32; reader_start[flow.object_count()] as usize];
-        for task in flow.tasks() {
-            for object in flow.inputs(task) {
-                let place = &mut next[object.index()];
-                readers[*place as usize] = task.0;
-                *place += 1;
-            }
-        }
+        drop(seen);
+        let (reader_start, readers) = if flow.has_inputs() { readers(flow) } else { Default::default() };
         Kin { positions, reader_start, readers }
     }
 
@@ -69,6 +54,9 @@ impl Kin {
 
     /// The numbers that belong to the readings of an object.
     pub fn reads(&self, object: ObjectId) -> std::ops::Range<usize> {
+        if self.reader_start.is_empty() {
+            return 0..0;
+        }
         self.reader_start[object.index()] as usize..self.reader_start[object.index() + 1] as usize
     }
 
@@ -83,6 +71,29 @@ impl Kin {
     pub fn read_count(&self) -> usize {
         self.readers.len()
     }
+}
+
+/// The readers of every object, one after the other, and where those of each begin.
+fn readers(flow: &Workflow) -> (Vec<u32>, Vec<u32>) {
+    // Each entry counts to where its object's readers end, and then goes back to where they begin as they are written, the last first.
+    let mut start = vec![0u32; flow.object_count() + 1];
+    for object in flow.tasks().flat_map(|task| flow.inputs(task)) {
+        start[object.index()] += 1;
+    }
+    let mut end = 0;
+    for count in &mut start {
+        end += *count;
+        *count = end;
+    }
+    let mut readers = vec![0u32; end as usize];
+    for task in flow.tasks().rev() {
+        for object in flow.inputs(task) {
+            let place = &mut start[object.index()];
+            *place -= 1;
+            readers[*place as usize] = task.0;
+        }
+    }
+    (start, readers)
 }
 
 #[cfg(test)]

@@ -47,6 +47,12 @@ impl<T> Agenda<T> {
         self.heap.push(Planned { time, sequence: self.sequence, what });
     }
 
+    /// Plans something that stands for many things, one directly after the other.
+    pub(crate) fn plan_many(&mut self, time: Time, what: T, count: usize) {
+        self.plan(time, what);
+        self.sequence += count as u64 - 1;
+    }
+
     pub(crate) fn next(&mut self) -> Option<(Time, T)> {
         self.heap.pop().map(|planned| (planned.time, planned.what))
     }

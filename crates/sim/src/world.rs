@@ -45,6 +45,10 @@ enum Happening {
     Answered { node: NodeId, boot: u32, batch: u64, answers: Vec<Answer> },
     /// A message reaches a node.
     Said { from: NodeId, to: NodeId, message: Box<Message> },
+    /// A message reaches many nodes, one after the other.
+    SaidToMany { from: NodeId, to: Vec<NodeId>, message: Box<Message> },
+    /// A node hears how much another one has: by far the most frequent message, as small as it can be.
+    Load { from: NodeId, to: NodeId, serial: u64, shared: u32, waiting: u32 },
     /// An attempt ends.
     Finished { node: NodeId, boot: u32, slot: SlotId, task: TaskId, attempt: u16, started: Time },
     /// An attempt has been ended.
@@ -266,12 +270,25 @@ impl World {
     }
 
     /// Runs to the end, or until nothing can happen any more.
-    pub fn run(self) -> Outcome {
-        self.run_and_keep().1
+    pub fn run(mut self) -> Outcome {
+        self.run_to_the_end();
+        let (flow, cluster) = (self.flow.clone(), self.cluster.clone());
+        let mut outcome = std::mem::take(&mut self.outcome);
+        // What a bound needs for a moment comes in the place of everything else, not on top of it.
+        drop(self);
+        judge(&flow, &cluster, &mut outcome);
+        outcome
     }
 
     /// Runs to the end, and leaves the world as it is then.
     pub(crate) fn run_and_keep(mut self) -> (World, Outcome) {
+        self.run_to_the_end();
+        let mut outcome = std::mem::take(&mut self.outcome);
+        judge(&self.flow, &self.cluster, &mut outcome);
+        (self, outcome)
+    }
+
+    fn run_to_the_end(&mut self) {
         self.submit();
         let mut happened = 0u32;
         while self.storage.memory.open_tasks() > 0 {
@@ -295,7 +312,7 @@ impl World {
                 progress(self.now, self.outcome.done);
             }
             if let Some(mut inspector) = self.inspector.take() {
-                let verdict = inspector(&self);
+                let verdict = inspector(self);
                 self.inspector = Some(inspector);
                 if let Err(reason) = verdict {
                     self.outcome.stuck = Some(reason);
@@ -303,17 +320,15 @@ impl World {
                 }
             }
         }
-        self.judge();
-        let outcome = std::mem::take(&mut self.outcome);
-        (self, outcome)
+        self.count_up();
     }
 
     fn submit(&mut self) {
         for task in self.flow.tasks() {
             self.record(|_| Entry::Pending(task, Reason::NeverDone));
         }
-        let roots: Vec<TaskId> = self.flow.tasks().filter(|task| self.flow.parent_count(*task) == 0).collect();
-        for task in roots {
+        let flow = self.flow.clone();
+        for task in flow.tasks().filter(|task| flow.parent_count(*task) == 0) {
             let (record, inputs) = (*self.storage.memory.record(task), self.storage.memory.inputs(task));
             let ready = ReadyTask {
                 task,
@@ -349,6 +364,14 @@ impl World {
             }
             Happening::Said { from, to, message } => {
                 self.tell_and_decide(to, Event::Message { from, message: *message });
+            }
+            Happening::SaidToMany { from, to, message } => {
+                for to in to {
+                    self.tell_and_decide(to, Event::Message { from, message: (*message).clone() });
+                }
+            }
+            Happening::Load { from, to, serial, shared, waiting } => {
+                self.tell_and_decide(to, Event::Message { from, message: Message::Load { serial, shared, waiting } });
             }
             Happening::Finished { node, boot, slot, task, attempt, started } => {
                 if self.lives(node, boot) && self.machines[node.index()].slots[slot.index()] == Some((task, started)) {
@@ -545,11 +568,8 @@ impl World {
         )
     }
 
-    fn judge(&mut self) {
-        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
-        let slots = u32::try_from(self.outcome.slots).unwrap_or(u32::MAX);
-        self.outcome.bound = LowerBound::of(&self.flow, slots, |task| work.length(task).as_nanos() as u64);
-        self.outcome.analytic_seconds = analytic::expected_seconds(&self.flow, slots, self.cluster.bandwidth, &work);
+    /// Puts together what everybody has counted.
+    fn count_up(&mut self) {
         self.outcome.not_done = self.flow.task_count() as u64 - self.outcome.done;
         self.outcome.events = self.agenda.planned();
         self.outcome.store_verbs = self.storage.verbs;
@@ -567,6 +587,14 @@ impl World {
             self.outcome.claimed += tally.claimed;
         }
     }
+}
+
+/// Works out what the run is measured by.
+fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
+    let work = Work::new(flow, cluster.variation, cluster.seed);
+    let slots = u32::try_from(outcome.slots).unwrap_or(u32::MAX);
+    outcome.bound = LowerBound::of(flow, slots, |task| work.length(task).as_nanos() as u64);
+    outcome.analytic_seconds = analytic::expected_seconds(flow, slots, cluster.bandwidth, &work);
 }
 
 /// How long somebody waits for an answer before it counts as lost.

@@ -11,7 +11,7 @@ impl Member {
     /// A task is this member's now: unless it knows already, it is placed.
     pub(super) fn accept(&mut self, now: Time, load: Load, out: &mut Vec<Command>) {
         let Load { ready, inputs, tenure } = load;
-        let is_known = self.held.contains_key(&ready.task) || self.leaving.contains_key(&ready.task);
+        let is_known = self.held.contains(ready.task) || self.leaving.contains_key(&ready.task);
         if is_known || self.is_out_of_date(ready.task) {
             return;
         }
@@ -74,7 +74,7 @@ impl Member {
     }
 
     pub(super) fn generation(&self, task: TaskId) -> u16 {
-        self.held.get(&task).map_or(0, |held| held.generation)
+        self.held.get(task).map_or(0, |held| held.generation)
     }
 
     /// Takes in what the store says is this member's.
@@ -100,7 +100,7 @@ impl Member {
             self.let_go_after.insert(task, self.serial);
             self.let_go_order.push_back((self.serial, task));
         }
-        self.held.remove(&task).is_some()
+        self.held.remove(task).is_some()
     }
 
     /// Whether an answer that is being read was given before this member let go of a task.

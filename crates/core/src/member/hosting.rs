@@ -120,7 +120,7 @@ impl Member {
             self.host.note(&self.flow, &ready, to.node);
         }
         if to.node == self.setup.me.node {
-            let tenure = self.held.remove(&ready.task).map_or(0, |held| held.tenure);
+            let tenure = self.held.remove(ready.task).map_or(0, |held| held.tenure);
             self.take(now, to.serial, Terms::Keep, vec![Load { ready, inputs, tenure }], out);
         } else {
             self.hand_over(ready, inputs, to.node, Some(to.boot), to.serial, Terms::Keep);

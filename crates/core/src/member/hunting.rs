@@ -223,7 +223,7 @@ impl Member {
     ) {
         let to = Owner { node: to, boot: boot.unwrap_or_else(|| self.lease.boot_of(to)) };
         let (task, from) = (ready.task, self.setup.me);
-        let tenure = self.held.get(&task).map_or(0, |held| held.tenure);
+        let tenure = self.held.get(task).map_or(0, |held| held.tenure);
         let load = Load { ready, inputs, tenure: tenure.wrapping_add(1) };
         self.leaving.insert(task, Leaving { load, to, serial, terms });
         self.ask(Verb::HandOver { task, from, to, tenure }, Purpose::HandOver(task));
@@ -318,7 +318,7 @@ impl Member {
 
     pub(super) fn take_one(&mut self, now: Time, load: Load, terms: Terms, out: &mut Vec<Command>) {
         let Load { ready, inputs, tenure } = load;
-        let is_known = self.held.contains_key(&ready.task) || self.leaving.contains_key(&ready.task);
+        let is_known = self.held.contains(ready.task) || self.leaving.contains_key(&ready.task);
         if is_known || self.is_out_of_date(ready.task) {
             return;
         }

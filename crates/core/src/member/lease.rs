@@ -175,7 +175,7 @@ impl Member {
         out: &mut Vec<Command>,
     ) {
         for holding in tasks {
-            self.tally.claimed += u64::from(!self.held.contains_key(&holding.task));
+            self.tally.claimed += u64::from(!self.held.contains(holding.task));
             self.accept_holding(now, holding, out);
         }
         for (task, generation) in lost {

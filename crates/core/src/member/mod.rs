@@ -21,6 +21,7 @@ mod calling;
 mod data;
 mod delivery;
 mod event;
+mod held;
 mod holding;
 mod hosting;
 mod hunting;
@@ -46,6 +47,7 @@ use crate::time::Time;
 use crate::workflow::Workflow;
 use data::Found;
 use delivery::Delivery;
+use held::{Held, HeldTasks};
 use hosting::Host;
 use hunting::{Hunter, Parcel, Probe, Received};
 use lease::Lease;
@@ -139,13 +141,6 @@ enum Purpose {
     Resettle,
 }
 
-/// On what grounds a member holds a task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Held {
-    generation: u16,
-    tenure: u16,
-}
-
 /// How long tasks of a kind took here.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
@@ -167,8 +162,7 @@ pub struct Member {
     node: Node,
     place: Box<dyn Place>,
     rng: Rng,
-    /// Tasks that the store says are this member's, with their generation.
-    held: BTreeMap<TaskId, Held>,
+    held: HeldTasks,
     /// Tasks that it let go of, and the last question to the store before that: an answer to that one or an earlier one may
     /// still call them this member's.
     let_go_after: BTreeMap<TaskId, u64>,
@@ -253,7 +247,7 @@ impl Member {
             node,
             place,
             rng,
-            held: BTreeMap::new(),
+            held: HeldTasks::default(),
             let_go_after: BTreeMap::new(),
             let_go_order: VecDeque::new(),
             answering: None,
@@ -314,7 +308,7 @@ impl Member {
 
     /// Whether it thinks that it answers for a task.
     pub fn holds(&self, task: TaskId) -> bool {
-        self.held.contains_key(&task)
+        self.held.contains(task)
     }
 
     /// Whether it would start a task if there were one.

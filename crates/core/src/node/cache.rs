@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::untouched::Untouched;
 use crate::ids::ObjectId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub(super) struct Cache {
     /// What of it is about to go.
     leaving: u64,
     entries: BTreeMap<ObjectId, Entry>,
+    /// What is kept and has not been asked for since it came: without an entry until it is.
+    untouched: Untouched,
     /// What can go, by the time of its last use.
     idle: BTreeMap<u64, ObjectId>,
     uses: u64,
@@ -75,6 +78,7 @@ impl Cache {
             used: 0,
             leaving: 0,
             entries: BTreeMap::new(),
+            untouched: Untouched::default(),
             idle: BTreeMap::new(),
             uses: 0,
             changes: None,
@@ -99,17 +103,32 @@ impl Cache {
 
     /// Whether an object can be read here now.
     pub(super) fn has(&self, object: ObjectId) -> bool {
-        self.entries.get(&object).is_some_and(|entry| entry.state == State::Here)
+        self.state(object) == Some(State::Here)
     }
 
     /// Whether an object is here or on its way.
     pub(super) fn expects(&self, object: ObjectId) -> bool {
-        self.entries.get(&object).is_some_and(|entry| entry.state != State::Leaving)
+        self.state(object).is_some_and(|state| state != State::Leaving)
     }
 
     /// The size of an object that is here or on its way.
     pub(super) fn bytes(&self, object: ObjectId) -> Option<u64> {
-        self.entries.get(&object).map(|entry| entry.bytes)
+        self.entries.get(&object).map(|entry| entry.bytes).or_else(|| self.untouched.get(object))
+    }
+
+    fn state(&self, object: ObjectId) -> Option<State> {
+        let entry = self.entries.get(&object).map(|entry| entry.state);
+        entry.or_else(|| self.untouched.get(object).map(|_| State::Here))
+    }
+
+    /// The entry of an object, which it gets now if it had none because nobody had asked for it.
+    fn touch(&mut self, object: ObjectId) -> Option<&mut Entry> {
+        if let Some(bytes) = self.untouched.remove(object) {
+            // It cannot go, so that it does not matter when it was last used.
+            let entry = Entry { bytes, pins: 0, state: State::Here, is_kept: true, is_unneeded: false, last_used: 0 };
+            self.entries.insert(object, entry);
+        }
+        self.entries.get_mut(&object)
     }
 
     pub(super) fn used(&self) -> u64 {
@@ -127,15 +146,14 @@ impl Cache {
 
     /// All that is here, with sizes.
     pub(super) fn objects(&self) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
-        self.entries
-            .iter()
-            .filter(|(_, entry)| entry.state == State::Here)
-            .map(|(object, entry)| (*object, entry.bytes))
+        let touched = self.entries.iter().filter(|(_, entry)| entry.state == State::Here);
+        touched.map(|(object, entry)| (*object, entry.bytes)).chain(self.untouched.iter())
     }
 
     /// Checks that room and pins are what these account for.
     pub(super) fn check(&self, pins: &BTreeMap<ObjectId, u32>, reserved: u64) -> Result<(), String> {
-        let held: u64 = self.entries.values().map(|entry| entry.bytes).sum();
+        let touched: u64 = self.entries.values().map(|entry| entry.bytes).sum();
+        let held = touched + self.untouched.iter().map(|(_, bytes)| bytes).sum::<u64>();
         if held + reserved != self.used {
             return Err(format!("{held} bytes are held and {reserved} reserved, but {} counted", self.used));
         }
@@ -147,6 +165,9 @@ impl Cache {
             if entry.can_go() != self.idle.contains_key(&entry.last_used) {
                 return Err(format!("{object:?} can go, and nobody knows, or the other way round"));
             }
+        }
+        if let Some((object, _)) = self.untouched.iter().find(|(object, _)| self.entries.contains_key(object)) {
+            return Err(format!("{object:?} is here twice"));
         }
         match pins.keys().find(|object| !self.entries.contains_key(object)) {
             Some(object) => Err(format!("{object:?} is read here, but not here")),
@@ -162,14 +183,13 @@ impl Cache {
     /// Reserves room for objects that will come and for so many bytes besides; all of it or nothing. With `forced`, also
     /// beyond the capacity.
     pub(super) fn reserve(&mut self, coming: &[(ObjectId, u64)], besides: u64, all_inputs: u64, forced: bool) -> Room {
-        let new = coming.iter().filter(|(object, _)| !self.entries.contains_key(object));
+        let new = coming.iter().filter(|(object, _)| self.state(*object).is_none());
         let needed = new.map(|(_, bytes)| *bytes).sum::<u64>().saturating_add(besides);
         if all_inputs.saturating_add(besides) > self.nominal {
             return Room::Never;
         }
         // What is about to leave and is wanted after all will have to come again.
-        if coming.iter().any(|(object, _)| self.entries.get(object).is_some_and(|entry| entry.state == State::Leaving))
-        {
+        if coming.iter().any(|(object, _)| self.state(*object) == Some(State::Leaving)) {
             return Room::NotNow;
         }
         let free = self.capacity.saturating_sub(self.used);
@@ -177,9 +197,9 @@ impl Cache {
             return self.make_room(needed - free);
         }
         for (object, bytes) in coming {
-            if !self.entries.contains_key(object) {
+            if self.state(*object).is_none() {
                 self.used += bytes;
-                self.insert(*object, *bytes, State::Coming, false);
+                self.expect(*object, *bytes);
             }
         }
         self.used += besides;
@@ -213,14 +233,12 @@ impl Cache {
         self.changed(object, false);
     }
 
-    fn insert(&mut self, object: ObjectId, bytes: u64, state: State, is_kept: bool) {
+    fn expect(&mut self, object: ObjectId, bytes: u64) {
         self.uses += 1;
-        let entry = Entry { bytes, pins: 0, state, is_kept, is_unneeded: false, last_used: self.uses };
+        let state = State::Coming;
+        let entry = Entry { bytes, pins: 0, state, is_kept: false, is_unneeded: false, last_used: self.uses };
         self.entries.insert(object, entry);
         self.changed(object, true);
-        if entry.can_go() {
-            self.idle.insert(self.uses, object);
-        }
     }
 
     /// Gives back room that was reserved besides objects.
@@ -253,28 +271,36 @@ impl Cache {
         let pins = self.entries.get(&object).map_or(0, |entry| entry.pins);
         self.remove(object);
         self.used += bytes;
-        self.insert(object, bytes, State::Here, true);
-        if let Some(entry) = self.entries.get_mut(&object) {
+        self.untouched.insert(object, bytes);
+        self.changed(object, true);
+        if pins > 0
+            && let Some(entry) = self.touch(object)
+        {
             entry.pins = pins;
         }
     }
 
     fn remove(&mut self, object: ObjectId) {
-        let Some(entry) = self.entries.remove(&object) else { return };
-        self.used -= entry.bytes;
-        if entry.state == State::Leaving {
-            self.leaving -= entry.bytes;
+        if let Some(bytes) = self.untouched.remove(object) {
+            self.used -= bytes;
+        } else {
+            let Some(entry) = self.entries.remove(&object) else { return };
+            self.used -= entry.bytes;
+            if entry.state == State::Leaving {
+                self.leaving -= entry.bytes;
+            }
+            self.idle.remove(&entry.last_used);
         }
-        self.idle.remove(&entry.last_used);
         self.changed(object, false);
     }
 
     pub(super) fn pin(&mut self, object: ObjectId) {
         self.uses += 1;
-        let Some(entry) = self.entries.get_mut(&object) else { return };
-        self.idle.remove(&entry.last_used);
+        let uses = self.uses;
+        let Some(entry) = self.touch(object) else { return };
         entry.pins += 1;
-        entry.last_used = self.uses;
+        let last_used = std::mem::replace(&mut entry.last_used, uses);
+        self.idle.remove(&last_used);
     }
 
     /// A reader is done with an object; says whether it has been deleted with that.
@@ -309,6 +335,10 @@ impl Cache {
 
     /// Nobody needs an object any more; says whether it has been deleted.
     pub(super) fn unneeded(&mut self, object: ObjectId) -> bool {
+        if self.untouched.get(object).is_some() {
+            self.remove(object);
+            return true;
+        }
         let Some(entry) = self.entries.get_mut(&object) else { return false };
         entry.is_unneeded = true;
         if entry.state == State::Here && entry.pins == 0 {

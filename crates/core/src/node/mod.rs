@@ -18,6 +18,7 @@ mod cache;
 mod command;
 mod event;
 mod stage;
+mod untouched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

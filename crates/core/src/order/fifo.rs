@@ -2,7 +2,8 @@
 //!
 //! It loses on wide graphs of long chains, where it runs all beginnings before the first end.
 
-use super::{ByClass, Deques, Order};
+use super::deques::Deques;
+use super::{ByClass, Order};
 
 /// The order.
 pub(super) fn order() -> impl Order {

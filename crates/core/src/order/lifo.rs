@@ -2,7 +2,8 @@
 //!
 //! It loses when the task that everything waits for came first.
 
-use super::{ByClass, Deques, Order};
+use super::deques::Deques;
+use super::{ByClass, Order};
 
 /// The order.
 pub(super) fn order() -> impl Order {

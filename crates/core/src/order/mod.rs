@@ -7,12 +7,13 @@
 
 mod aware;
 mod critical_path;
+mod deques;
 mod fifo;
 mod largest;
 mod lifo;
 mod random;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{ClassId, ObjectId};
@@ -209,46 +210,6 @@ impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<
 
     fn len(&self) -> usize {
         self.waiting
-    }
-}
-
-/// A line in which a later arrival never comes before an earlier one of the same priority, or always does:
-/// both ends are at hand, and nothing has to be compared.
-#[derive(Default)]
-struct Deques<const NEWEST_FIRST: bool> {
-    by_priority: BTreeMap<i32, VecDeque<(u64, ReadyTask)>>,
-}
-
-impl<const NEWEST_FIRST: bool> Deques<NEWEST_FIRST> {
-    fn pop(&mut self, priority: i32, newest: bool) -> Option<ReadyTask> {
-        let deque = self.by_priority.get_mut(&priority)?;
-        let task = if newest { deque.pop_back() } else { deque.pop_front() };
-        if deque.is_empty() {
-            self.by_priority.remove(&priority);
-        }
-        task.map(|(_, task)| task)
-    }
-}
-
-impl<const NEWEST_FIRST: bool> Line for Deques<NEWEST_FIRST> {
-    fn push(&mut self, (priority, _, place): Key, task: ReadyTask) {
-        self.by_priority.entry(priority).or_default().push_back((place, task));
-    }
-
-    fn best(&self) -> Option<Key> {
-        let (priority, deque) = self.by_priority.last_key_value()?;
-        let (place, _) = if NEWEST_FIRST { deque.back()? } else { deque.front()? };
-        Some((*priority, 0, *place))
-    }
-
-    fn pop_best(&mut self) -> Option<ReadyTask> {
-        let priority = *self.by_priority.last_key_value()?.0;
-        self.pop(priority, NEWEST_FIRST)
-    }
-
-    fn pop_worst(&mut self) -> Option<ReadyTask> {
-        let priority = *self.by_priority.first_key_value()?.0;
-        self.pop(priority, !NEWEST_FIRST)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::members::Members;
 use super::objects::{Objects, SHARED_BY_ALL};
-use super::record::{Closed, Phase, Record, Reopened};
+use super::record::{Closed, NARROW, Phase, Record, Reopened};
 use super::{Answer, BUCKETS, Holding, Inputs, Owner, Verb, Verdict, bucket};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::kin::Kin;
@@ -18,10 +18,10 @@ pub struct Memory {
     flow: Arc<Workflow>,
     kin: Arc<Kin>,
     records: Vec<Record>,
-    /// Bits of the parents of tasks that have more than 64.
-    wide: Vec<u64>,
+    /// Bits of the parents of tasks that have more than fit into a record.
+    wide: Vec<u32>,
     /// What is known of inputs; empty if the workflow has no files.
-    inputs: Vec<Inputs>,
+    inputs: Vec<Packed>,
     /// Which generation of a parent a task waits for, where it is not the first.
     needs: BTreeMap<(TaskId, u32), u16>,
     objects: Objects,
@@ -38,14 +38,15 @@ impl Memory {
             .map(|task| {
                 let open = flow.parent_count(task);
                 let mut record = Record::new(open, if open == 0 { owner(task) } else { Owner::NOBODY });
-                if open > 64 {
-                    record.closed = wide.len() as u64;
-                    wide.resize(wide.len() + open.div_ceil(64) as usize, 0);
+                if open > NARROW {
+                    record.closed = wide.len() as u32;
+                    wide.resize(wide.len() + open.div_ceil(NARROW) as usize, 0);
                 }
                 record
             })
             .collect();
-        let inputs = if kin.read_count() == 0 { Vec::new() } else { vec![Inputs::default(); flow.task_count()] };
+        let inputs =
+            if kin.read_count() == 0 { Vec::new() } else { vec![Packed::from(Inputs::default()); flow.task_count()] };
         let objects = Objects::new(&kin, flow.object_count());
         let open = flow.task_count() as u64;
         Memory { flow, kin, records, wide, inputs, needs: BTreeMap::new(), objects, members: Members::default(), open }
@@ -69,7 +70,7 @@ impl Memory {
 
     /// What is known of a task's inputs.
     pub fn inputs(&self, task: TaskId) -> Inputs {
-        self.inputs.get(task.index()).copied().unwrap_or_default()
+        self.inputs.get(task.index()).copied().map_or_else(Inputs::default, Inputs::from)
     }
 
     /// The size of an object, zero if nobody has made it.
@@ -102,10 +103,10 @@ impl Memory {
             if !self.inputs.is_empty() {
                 self.inputs[index] = earlier.inputs[index];
             }
-            let parents = self.flow.parent_count(task) as usize;
-            if parents > 64 {
+            let parents = self.flow.parent_count(task);
+            if parents > NARROW {
                 let start = self.records[index].closed as usize;
-                let range = start..start + parents.div_ceil(64);
+                let range = start..start + parents.div_ceil(NARROW) as usize;
                 self.wide[range.clone()].copy_from_slice(&earlier.wide[range]);
             }
             self.needs.retain(|(of, _), _| *of != task);
@@ -316,18 +317,52 @@ impl Memory {
     }
 }
 
+/// What is known of a task's inputs, in a quarter less room: there are as many of these as tasks.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    total_bytes: u64,
+    largest_bytes: u64,
+    /// The highest number stands for nothing.
+    largest: ObjectId,
+    at: NodeId,
+}
+
+impl Packed {
+    fn add(&mut self, news: Inputs, again: bool) {
+        let mut inputs = Inputs::from(*self);
+        inputs.add(news, again);
+        *self = inputs.into();
+    }
+}
+
+impl From<Inputs> for Packed {
+    fn from(inputs: Inputs) -> Packed {
+        let Inputs { total_bytes, largest_bytes, largest, at } = inputs;
+        let (largest, at) = (largest.unwrap_or(ObjectId(u32::MAX)), at.unwrap_or(NodeId(u32::MAX)));
+        Packed { total_bytes, largest_bytes, largest, at }
+    }
+}
+
+impl From<Packed> for Inputs {
+    fn from(packed: Packed) -> Inputs {
+        let Packed { total_bytes, largest_bytes, largest, at } = packed;
+        let (largest, at) = (Some(largest).filter(|it| it.0 != u32::MAX), Some(at).filter(|it| it.0 != u32::MAX));
+        Inputs { total_bytes, largest_bytes, largest, at }
+    }
+}
+
 /// A record and the bits of its parents.
 fn parts<'a>(
     records: &'a mut [Record],
-    wide: &'a mut [u64],
+    wide: &'a mut [u32],
     flow: &Workflow,
     task: TaskId,
-) -> (&'a mut Record, &'a mut [u64]) {
+) -> (&'a mut Record, &'a mut [u32]) {
     let record = &mut records[task.index()];
-    let parents = flow.parent_count(task) as usize;
-    if parents > 64 {
+    let parents = flow.parent_count(task);
+    if parents > NARROW {
         let start = record.closed as usize;
-        return (record, &mut wide[start..start + parents.div_ceil(64)]);
+        return (record, &mut wide[start..start + parents.div_ceil(NARROW) as usize]);
     }
     (record, &mut [])
 }

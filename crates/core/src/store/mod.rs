@@ -22,7 +22,7 @@ mod record;
 pub use members::{LEASE, Membership, Standing};
 pub use memory::Memory;
 pub use objects::SHARED_BY_ALL;
-pub use record::{Began, Closed, DEATHS_ALLOWED, Phase, Record, Reopened};
+pub use record::{Began, Closed, DEATHS_ALLOWED, NARROW, Phase, Record, Reopened};
 
 use std::sync::Arc;
 

@@ -19,13 +19,14 @@ struct Object {
     bytes: u64,
     /// The first copy; further ones are kept apart, for most objects have none.
     first: Owner,
-    open_readers: u32,
 }
 
 /// All objects of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Objects {
     objects: Vec<Object>,
+    /// How many readings of each object are to come; empty if nobody reads anything.
+    open_readers: Vec<u32>,
     more: BTreeMap<ObjectId, Vec<Owner>>,
     /// A bit for each reading that is over.
     released: Vec<u64>,
@@ -34,9 +35,11 @@ pub(super) struct Objects {
 impl Objects {
     /// Objects that exist nowhere yet.
     pub(super) fn new(kin: &Kin, count: usize) -> Objects {
-        let object = |at| Object { bytes: 0, first: NOWHERE, open_readers: kin.reads(ObjectId::at(at)).len() as u32 };
+        let readers = |at| kin.reads(ObjectId::at(at)).len() as u32;
+        let readable = if kin.read_count() == 0 { 0 } else { count };
         Objects {
-            objects: (0..count).map(object).collect(),
+            objects: vec![Object { bytes: 0, first: NOWHERE }; count],
+            open_readers: (0..readable).map(readers).collect(),
             more: BTreeMap::new(),
             released: vec![0; kin.read_count().div_ceil(64)],
         }
@@ -107,6 +110,9 @@ impl Objects {
     /// Puts an object back to what was known of it earlier.
     pub(super) fn restore(&mut self, earlier: &Objects, kin: &Kin, object: ObjectId) {
         self.objects[object.index()] = earlier.objects[object.index()];
+        if let Some(open) = self.open_readers.get_mut(object.index()) {
+            *open = earlier.open_readers[object.index()];
+        }
         self.more.remove(&object);
         self.more.extend(earlier.more.get(&object).map(|more| (object, more.clone())));
         for read in kin.reads(object) {
@@ -117,14 +123,14 @@ impl Objects {
     }
 
     pub(super) fn is_needed(&self, object: ObjectId) -> bool {
-        self.objects[object.index()].open_readers > 0
+        self.open_readers.get(object.index()).is_some_and(|open| *open > 0)
     }
 
     /// A reading is over; says whether it was the last.
     pub(super) fn release(&mut self, kin: &Kin, object: ObjectId, reader: TaskId) -> bool {
         let Some(read) = kin.read_of(object, reader) else { return false };
         let (word, bit) = (&mut self.released[read / 64], 1 << (read % 64));
-        let open = &mut self.objects[object.index()].open_readers;
+        let open = &mut self.open_readers[object.index()];
         if *word & bit == 0 {
             *word |= bit;
             *open -= 1;
@@ -138,7 +144,7 @@ impl Objects {
         let (word, bit) = (&mut self.released[read / 64], 1 << (read % 64));
         if *word & bit != 0 {
             *word &= !bit;
-            self.objects[object.index()].open_readers += 1;
+            self.open_readers[object.index()] += 1;
         }
     }
 }

@@ -54,8 +54,8 @@ pub enum Began {
 /// The record of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// A bit for each parent that has closed; for tasks with more than 64 parents, where those bits begin.
-    pub closed: u64,
+    /// A bit for each parent that has closed; for tasks with more than [`NARROW`] parents, where those bits begin.
+    pub closed: u32,
     /// Who is answerable for the task.
     pub owner: Owner,
     /// How many parents are open.
@@ -77,6 +77,9 @@ pub struct Record {
     /// What became of it, once it is settled.
     pub verdict: Verdict,
 }
+
+/// So many parents have their bits in the record itself. A few more would make every record a fifth larger, and most tasks have few.
+pub const NARROW: u32 = u32::BITS;
 
 /// How many nodes a task may take with it before nobody else has to try.
 pub const DEATHS_ALLOWED: u8 = 3;
@@ -150,11 +153,11 @@ impl Record {
         }
     }
 
-    /// Second step: a parent tells a child. `bits` are those of the parents if there are more than 64; `needs` is the generation of the parent
+    /// Second step: a parent tells a child. `bits` are those of the parents if there are more than [`NARROW`]; `needs` is the generation of the parent
     /// that the child waits for.
     pub fn close(
         &mut self,
-        bits: &mut [u64],
+        bits: &mut [u32],
         position: u32,
         generation: u16,
         needs: u16,
@@ -162,7 +165,7 @@ impl Record {
         closer: Owner,
     ) -> Closed {
         if self.phase == Phase::Waiting {
-            let (word, bit) = (word_of(&mut self.closed, bits, position), 1 << (position % 64));
+            let (word, bit) = (word_of(&mut self.closed, bits, position), 1 << (position % NARROW));
             if *word & bit != 0 {
                 return Closed::Open;
             }
@@ -227,7 +230,7 @@ impl Record {
     }
 
     /// The node that answered for a task is dead, and another one steps in.
-    pub fn claim(&mut self, bits: &mut [u64], by: Owner) {
+    pub fn claim(&mut self, bits: &mut [u32], by: Owner) {
         if self.phase == Phase::Delivered {
             return;
         }
@@ -235,9 +238,9 @@ impl Record {
         // As a ready task it will find out.
         if self.phase == Phase::Waiting {
             if bits.is_empty() {
-                self.closed = u64::MAX;
+                self.closed = u32::MAX;
             }
-            bits.fill(u64::MAX);
+            bits.fill(u32::MAX);
             (self.open, self.phase) = (0, Phase::Ready);
         }
         if self.phase == Phase::Running {
@@ -251,12 +254,12 @@ impl Record {
     }
 
     /// What a ready task needs from a parent is lost: it waits for that parent again.
-    pub fn wait_again(&mut self, bits: &mut [u64], owner: Owner, generation: u16, position: u32) -> bool {
+    pub fn wait_again(&mut self, bits: &mut [u32], owner: Owner, generation: u16, position: u32) -> bool {
         if !matches!(self.phase, Phase::Ready | Phase::Waiting | Phase::Running) || !self.is_held_by(owner, generation)
         {
             return false;
         }
-        let (word, bit) = (word_of(&mut self.closed, bits, position), 1 << (position % 64));
+        let (word, bit) = (word_of(&mut self.closed, bits, position), 1 << (position % NARROW));
         if *word & bit != 0 {
             *word &= !bit;
             self.open += 1;
@@ -293,8 +296,8 @@ impl Record {
 }
 
 /// Where the bit of a parent is: in the record, or in `wide` if that has any.
-fn word_of<'a>(closed: &'a mut u64, wide: &'a mut [u64], position: u32) -> &'a mut u64 {
-    if wide.is_empty() { closed } else { &mut wide[position as usize / 64] }
+fn word_of<'a>(closed: &'a mut u32, wide: &'a mut [u32], position: u32) -> &'a mut u32 {
+    if wide.is_empty() { closed } else { &mut wide[(position / NARROW) as usize] }
 }
 
 impl Inputs {

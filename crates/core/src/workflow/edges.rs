@@ -1,10 +1,13 @@
 //! The edges between tasks, which follow from files and `after`, and the proof that they close no circle.
 
 use super::Workflow;
-use crate::ids::TaskId;
+use crate::ids::{ObjectId, TaskId};
 
-/// Fills in children and parent counts; `after` holds edges without data as (child, parent).
+/// Fills in children and parent counts, if there are any; `after` holds edges without data as (child, parent).
 pub(super) fn connect(flow: &mut Workflow, mut after: Vec<(TaskId, TaskId)>) {
+    if after.is_empty() && flow.inputs.iter().all(|object| flow.producer(ObjectId(*object)).is_none()) {
+        return;
+    }
     after.sort_unstable();
     let task_count = flow.task_count();
     let mut parent_count = vec![0u32; task_count];
@@ -55,6 +58,9 @@ fn for_each_child(flow: &Workflow, after: &[(TaskId, TaskId)], mut visit: impl F
 impl Workflow {
     /// All tasks, each after those it waits for.
     pub fn topological(&self) -> Vec<TaskId> {
+        if self.parent_count.is_empty() {
+            return self.tasks().collect();
+        }
         let mut open = self.parent_count.clone();
         let mut sorted: Vec<TaskId> = Vec::with_capacity(self.task_count());
         sorted.extend(self.tasks().filter(|task| open[task.index()] == 0));

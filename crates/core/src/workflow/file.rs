@@ -54,11 +54,11 @@ impl Workflow {
         out.strings(&self.objects);
         out.array(&self.producers);
         out.array(&self.output_start);
-        out.array(&self.input_start);
+        out.array_or_zeros(&self.input_start, self.task_count() + 1);
         out.array(&self.inputs);
-        out.array(&self.child_start);
+        out.array_or_zeros(&self.child_start, self.task_count() + 1);
         out.array(&self.children);
-        out.array(&self.parent_count);
+        out.array_or_zeros(&self.parent_count, self.task_count());
         let sum = hash(&out.0);
         out.0.extend_from_slice(&sum.to_le_bytes());
         out.0
@@ -77,7 +77,7 @@ impl Workflow {
             return Err(BadFile::Damaged);
         }
         let mut from = Reader(&content[MAGIC.len()..]);
-        Ok(Workflow {
+        let mut flow = Workflow {
             name: *from.array::<u32>()?.first().ok_or(BadFile::Damaged)?,
             strings: from.strings()?,
             templates: from.array()?,
@@ -103,7 +103,14 @@ impl Workflow {
             child_start: from.array()?,
             children: from.array()?,
             parent_count: from.array()?,
-        })
+        };
+        if flow.inputs.is_empty() {
+            flow.input_start = Vec::new();
+        }
+        if flow.children.is_empty() {
+            (flow.child_start, flow.parent_count) = (Vec::new(), Vec::new());
+        }
+        Ok(flow)
     }
 }
 
@@ -116,6 +123,11 @@ impl Writer {
         self.0.extend_from_slice(bytes);
         // Every array begins on a multiple of eight, so that a mapped one needs no copy.
         self.0.resize(self.0.len().next_multiple_of(8), 0);
+    }
+
+    /// An array that is left out in memory where it would hold nothing but zeros.
+    fn array_or_zeros(&mut self, array: &[u32], length: usize) {
+        if array.is_empty() { self.array(&vec![0u32; length]) } else { self.array(array) }
     }
 
     fn strings(&mut self, strings: &Strings) {

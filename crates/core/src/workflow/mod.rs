@@ -250,8 +250,10 @@ pub struct Workflow {
     /// The task that makes each object; those from outside have no entry.
     producers: Vec<u32>,
     output_start: Vec<u32>,
+    /// Empty if there are no inputs.
     input_start: Vec<u32>,
     inputs: Vec<u32>,
+    /// Empty if there are no children, as is the next but one.
     child_start: Vec<u32>,
     children: Vec<u32>,
     parent_count: Vec<u32>,
@@ -288,7 +290,7 @@ impl Workflow {
     }
 
     /// All tasks, in the order of the text.
-    pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskId> + use<> {
+    pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskId> + DoubleEndedIterator + use<> {
         (0..self.task_template.len() as u32).map(TaskId)
     }
 
@@ -350,7 +352,7 @@ impl Workflow {
 
     /// How many tasks this one waits for.
     pub fn parent_count(&self, task: TaskId) -> u32 {
-        self.parent_count[task.index()]
+        self.parent_count.get(task.index()).copied().unwrap_or(0)
     }
 
     /// What a task was written as.
@@ -543,7 +545,11 @@ const OPTIONAL: u8 = 2;
 /// Holds complaints, and is not meant by `{ all: TASK }`.
 const LOG: u8 = 4;
 
+/// What belongs to a task in an array of which `starts` tells the parts; nothing if it tells none.
 fn range(starts: &[u32], task: TaskId) -> Range<usize> {
+    if starts.is_empty() {
+        return 0..0;
+    }
     starts[task.index()] as usize..starts[task.index() + 1] as usize
 }
 

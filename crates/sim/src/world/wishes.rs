@@ -6,6 +6,7 @@ use throng_core::ids::{NodeId, SlotId, TaskId};
 use throng_core::member::{Command, Message};
 use throng_core::node;
 use throng_core::store::Verb;
+use throng_core::time::Time;
 use throng_core::trace::Entry;
 
 use super::{Happening, World, patience};
@@ -14,7 +15,8 @@ use crate::work::Work;
 impl World {
     pub(super) fn perform(&mut self, node: NodeId, commands: &mut Vec<Command>) {
         let mut restarts = false;
-        for command in commands.drain(..) {
+        let mut commands = commands.drain(..).peekable();
+        while let Some(command) = commands.next() {
             match command {
                 Command::Start { task, slot, attempt } => self.start(node, task, slot, attempt),
                 Command::Kill { slot, .. } => self.kill(node, slot),
@@ -22,7 +24,19 @@ impl World {
                 Command::Restart => restarts = true,
                 Command::Fetch { object, from, .. } => self.fetch(node, object, from),
                 Command::Store { batch, verbs, wants_answers } => self.ask_store(node, batch, verbs, wants_answers),
-                Command::Send { to, message } => self.send(node, to, message),
+                Command::Send { to, message } => {
+                    let is_same =
+                        |next: &Command| matches!(next, Command::Send { message: other, .. } if *other == message);
+                    if !commands.peek().is_some_and(is_same) {
+                        self.send(node, &[to], message);
+                        continue;
+                    }
+                    let mut to = vec![to];
+                    while let Some(Command::Send { to: next, .. }) = commands.next_if(is_same) {
+                        to.push(next);
+                    }
+                    self.send(node, &to, message);
+                }
             }
         }
         if restarts {
@@ -89,23 +103,46 @@ impl World {
         share > 0.0 && self.rng.unit() < share
     }
 
-    pub(super) fn send(&mut self, from: NodeId, to: NodeId, message: Message) {
-        self.outcome.messages += 1;
-        let faults = &self.cluster.faults;
-        if !faults.connects(self.now, from.0, to.0) {
-            return;
-        }
-        let (lost, doubled, (late, most)) = (faults.lost, faults.doubled, faults.late);
-        if self.has_bad_luck(lost) {
-            return;
-        }
-        let copies = if self.has_bad_luck(doubled) { 2 } else { 1 };
-        for _ in 0..copies {
-            let mut time = self.now + self.cluster.latency;
-            if self.has_bad_luck(late) {
-                time = time + most.mul_f64(self.rng.unit());
+    /// Sends a message to some nodes. An idle node asks hundreds at once in a large cluster: all that arrives at the same
+    /// instant is one thing to come.
+    pub(super) fn send(&mut self, from: NodeId, to: &[NodeId], message: Message) {
+        let mut together = (self.now + self.cluster.latency, Vec::with_capacity(to.len()));
+        for &to in to {
+            self.outcome.messages += 1;
+            let faults = &self.cluster.faults;
+            if !faults.connects(self.now, from.0, to.0) {
+                continue;
             }
-            self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) });
+            let (lost, doubled, (late, most)) = (faults.lost, faults.doubled, faults.late);
+            if self.has_bad_luck(lost) {
+                continue;
+            }
+            let copies = if self.has_bad_luck(doubled) { 2 } else { 1 };
+            for _ in 0..copies {
+                let mut time = self.now + self.cluster.latency;
+                if self.has_bad_luck(late) {
+                    time = time + most.mul_f64(self.rng.unit());
+                }
+                if time != together.0 {
+                    self.plan_message(from, std::mem::replace(&mut together, (time, Vec::new())), &message);
+                }
+                together.1.push(to);
+            }
+        }
+        self.plan_message(from, together, &message);
+    }
+
+    fn plan_message(&mut self, from: NodeId, (time, to): (Time, Vec<NodeId>), message: &Message) {
+        match (to.as_slice(), message) {
+            ([], _) => {}
+            (&[to], &Message::Load { serial, shared, waiting }) => {
+                self.agenda.plan(time, Happening::Load { from, to, serial, shared, waiting });
+            }
+            (&[to], _) => self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) }),
+            _ => {
+                let (count, message) = (to.len(), Box::new(message.clone()));
+                self.agenda.plan_many(time, Happening::SaidToMany { from, to, message }, count);
+            }
         }
     }
 }

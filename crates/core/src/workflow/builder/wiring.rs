@@ -293,7 +293,7 @@ impl Builder<'_> {
             }
         }
         starts.push(inputs.len() as u32);
-        self.flow.input_start = starts;
+        self.flow.input_start = if inputs.is_empty() { Vec::new() } else { starts };
         self.flow.inputs = inputs;
     }
 
