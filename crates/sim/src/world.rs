@@ -5,7 +5,7 @@ mod moving;
 mod recording;
 mod wishes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ enum Happening {
     Came { node: NodeId, boot: u32, object: ObjectId, bytes: u64 },
     /// An object could not be fetched.
     NotMoved { node: NodeId, boot: u32, object: ObjectId, from: Source, is_missing: bool },
+    /// A node hears who else has an object.
+    Redirected { node: NodeId, boot: u32, object: ObjectId, holder: NodeId },
     /// A node wanted to be woken.
     Wake { node: NodeId, boot: u32 },
     /// A node dies.
@@ -95,6 +97,8 @@ pub struct World {
     machines: Vec<Machine>,
     pub(crate) storage: Storage,
     network: Network<Errand>,
+    /// Objects that somebody has asked for and nobody sends yet: from whom, to whom, what.
+    requests: BTreeSet<(NodeId, NodeId, ObjectId)>,
     /// When the next flow ends, as far as that is planned.
     next_moved: Option<Time>,
     rng: Rng,
@@ -184,6 +188,7 @@ impl World {
             machines,
             storage,
             network,
+            requests: BTreeSet::new(),
             next_moved: None,
             now: Time::START,
             last_progress: Time::START,
@@ -393,6 +398,11 @@ impl World {
             Happening::NotMoved { node, boot, object, from, is_missing } => {
                 if self.lives(node, boot) {
                     self.tell_and_decide(node, Event::FetchFailed { object, from, is_missing });
+                }
+            }
+            Happening::Redirected { node, boot, object, holder } => {
+                if self.lives(node, boot) {
+                    self.tell_and_decide(node, Event::Redirected { object, holder });
                 }
             }
             Happening::Wake { node, boot } => {

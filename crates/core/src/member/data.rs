@@ -15,6 +15,8 @@ pub(super) struct Found {
     generation: u16,
     /// Whether it is to be fetched as soon as somebody says from where.
     is_awaited: bool,
+    /// Whether it was not where it was said to be.
+    has_failed: bool,
 }
 
 impl Member {
@@ -30,7 +32,8 @@ impl Member {
     ) {
         let places: Vec<NodeId> = places.into_iter().filter(|place| !self.is_gone(*place)).rev().collect();
         let is_found = !places.is_empty();
-        let earlier = self.found.insert(object, Found { places, generation, is_awaited: false });
+        let has_failed = self.found.get(&object).is_some_and(|found| found.has_failed);
+        let earlier = self.found.insert(object, Found { places, generation, is_awaited: false, has_failed });
         if earlier.is_some_and(|found| found.is_awaited) {
             self.fetch_from_next(now, object, bytes, out);
         }
@@ -43,7 +46,10 @@ impl Member {
     pub(super) fn fetch(&mut self, object: ObjectId, bytes: u64, out: &mut Vec<Command>) {
         let found = self.found.entry(object).or_default();
         match found.places.pop() {
-            Some(place) => out.push(Command::Fetch { object, bytes, from: source(place) }),
+            Some(place) => {
+                let may_redirect = !found.has_failed;
+                out.push(Command::Fetch { object, bytes, from: source(place), may_redirect });
+            }
             // What was known has been used up since: look again.
             None if found.is_awaited => {}
             None => {
@@ -54,8 +60,12 @@ impl Member {
     }
 
     fn fetch_from_next(&mut self, now: Time, object: ObjectId, bytes: u64, out: &mut Vec<Command>) {
-        match self.found.get_mut(&object).and_then(|found| found.places.pop()) {
-            Some(place) => out.push(Command::Fetch { object, bytes, from: source(place) }),
+        let found = self.found.entry(object).or_default();
+        match found.places.pop() {
+            Some(place) => {
+                let may_redirect = !found.has_failed;
+                out.push(Command::Fetch { object, bytes, from: source(place), may_redirect });
+            }
             None => self.tell_node(now, node::Event::FetchFailed { object }, out),
         }
     }
@@ -67,6 +77,12 @@ impl Member {
         self.window.moved_bytes += bytes;
         self.tell(Verb::Copied { object, owner: self.setup.me });
         self.tell_node(now, node::Event::Fetched { object }, out);
+    }
+
+    /// Fetches an object from where it can be had sooner.
+    pub(super) fn redirected(&mut self, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
+        let may_redirect = self.found.get(&object).is_none_or(|found| !found.has_failed);
+        out.push(Command::Fetch { object, bytes: 0, from: Source::Node(holder), may_redirect });
     }
 
     /// Tries the next place, or looks for others.
@@ -82,6 +98,8 @@ impl Member {
             let owner = Owner { node, boot: self.lease.boot_of(node) };
             self.tell(Verb::Missing { object, owner });
         }
+        // Nobody is sent from one to the other for ever.
+        self.found.entry(object).or_default().has_failed = true;
         self.fetch_from_next(now, object, 0, out);
     }
 

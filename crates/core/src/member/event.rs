@@ -58,6 +58,31 @@ pub enum Event {
         /// Whether somebody there has said that it is not there.
         is_missing: bool,
     },
+    /// A node wants an object.
+    Wanted {
+        /// Which object.
+        object: ObjectId,
+        /// Which node.
+        by: NodeId,
+        /// Whether it may be sent to others that have it.
+        may_redirect: bool,
+    },
+    /// An object has been sent.
+    Sent {
+        /// Which object.
+        object: ObjectId,
+        /// To whom.
+        to: NodeId,
+        /// Whether it has got there.
+        is_there: bool,
+    },
+    /// Whoever was asked for an object says who else has it.
+    Redirected {
+        /// Which object.
+        object: ObjectId,
+        /// Who has it.
+        holder: NodeId,
+    },
     /// Another policy from now on.
     Place(Box<dyn Place>),
     /// There is more or less room for objects from now on.
@@ -109,6 +134,24 @@ pub enum Command {
         bytes: u64,
         /// From where.
         from: Source,
+        /// Whether whoever is asked may name another node instead.
+        may_redirect: bool,
+    },
+    /// Send an object to a node that wants it.
+    Serve {
+        /// Which object.
+        object: ObjectId,
+        /// Which node.
+        to: NodeId,
+    },
+    /// Tell a node that wants an object who else has it.
+    Redirect {
+        /// Which object.
+        object: ObjectId,
+        /// Which node.
+        to: NodeId,
+        /// Who has it.
+        holder: NodeId,
     },
     /// Delete an object.
     Evict {

@@ -27,6 +27,7 @@ mod hosting;
 mod hunting;
 mod lease;
 mod message;
+mod serving;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -52,6 +53,7 @@ use hosting::Host;
 use hunting::{Hunter, Parcel, Probe, Received};
 use lease::Lease;
 use message::Offer;
+use serving::Serving;
 
 /// What a member has to know of its cluster.
 #[derive(Clone, Debug)]
@@ -182,6 +184,7 @@ pub struct Member {
     probes: BTreeMap<u64, Probe>,
     hunter: Hunter,
     host: Host,
+    serving: Serving,
     /// Nodes that have asked in vain, the longest ago first.
     hungry: VecDeque<NodeId>,
     found: BTreeMap<ObjectId, Found>,
@@ -259,6 +262,7 @@ impl Member {
             probes: BTreeMap::new(),
             hunter: Hunter::default(),
             host: Host::default(),
+            serving: Serving::default(),
             hungry: VecDeque::new(),
             found: BTreeMap::new(),
             starts: vec![(Time::START, 0); slots],
@@ -343,6 +347,9 @@ impl Member {
             Event::Finished { slot, end, outputs } => self.finished(now, slot, end, outputs, out),
             Event::Fetched { object, bytes } => self.fetched(now, object, bytes, out),
             Event::FetchFailed { object, from, is_missing } => self.fetch_failed(now, object, from, is_missing, out),
+            Event::Wanted { object, by, may_redirect } => self.wanted(object, by, may_redirect, out),
+            Event::Sent { object, to, is_there } => self.sent(object, to, is_there, out),
+            Event::Redirected { object, holder } => self.redirected(object, holder, out),
             Event::Place(place) => self.change_place(now, place),
             Event::Capacity { bytes } => self.tell_node(now, node::Event::Capacity { bytes }, out),
             Event::Cancel(task) => self.ask(Verb::Cancel { task, by: self.setup.me }, Purpose::Cancel(task)),

@@ -14,20 +14,49 @@ pub(super) enum Errand {
 }
 
 impl World {
-    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source) {
-        let route = match from {
-            Source::Shared => Route::Shared { to: node },
-            Source::Node(source) => {
-                let holder = self.machines[source.index()].member.as_ref();
-                let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
-                let has_it = holder.is_some_and(|member| member.node().has_object(object));
-                if !is_reachable || !has_it {
-                    self.not_moved(node, object, from, is_reachable);
-                    return;
-                }
-                Route::Peers { from: source, to: node, is_on_disk: false }
-            }
+    /// A node asks for an object; a peer answers when it is its turn.
+    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source, may_redirect: bool) {
+        let Source::Node(source) = from else {
+            self.begin_flow(node, object, from, Route::Shared { to: node });
+            return;
         };
+        if self.can_get(node, object, source) {
+            self.requests.insert((source, node, object));
+            self.tell(source, Event::Wanted { object, by: node, may_redirect });
+        }
+    }
+
+    /// Whether a node can be reached and has an object; whoever wants it hears if not.
+    fn can_get(&mut self, node: NodeId, object: ObjectId, source: NodeId) -> bool {
+        let holder = self.machines[source.index()].member.as_ref();
+        let is_reachable = holder.is_some() && self.cluster.faults.connects(self.now, node.0, source.0);
+        let has_it = holder.is_some_and(|member| member.node().has_object(object));
+        if !is_reachable || !has_it {
+            self.not_moved(node, object, Source::Node(source), is_reachable);
+        }
+        is_reachable && has_it
+    }
+
+    /// A node sends an object, unless whoever wanted it is gone or has been too late.
+    pub(super) fn serve(&mut self, source: NodeId, object: ObjectId, to: NodeId) {
+        if self.requests.remove(&(source, to, object)) && self.can_get(to, object, source) {
+            let route = Route::Peers { from: source, to, is_on_disk: false };
+            self.begin_flow(to, object, Source::Node(source), route);
+        } else {
+            self.tell(source, Event::Sent { object, to, is_there: false });
+        }
+    }
+
+    /// A node says who else has an object.
+    pub(super) fn redirect(&mut self, source: NodeId, object: ObjectId, to: NodeId, holder: NodeId) {
+        if self.requests.remove(&(source, to, object)) {
+            let boot = self.machines[to.index()].boot;
+            let time = self.now + self.cluster.latency * 2;
+            self.agenda.plan(time, Happening::Redirected { node: to, boot, object, holder });
+        }
+    }
+
+    fn begin_flow(&mut self, node: NodeId, object: ObjectId, from: Source, route: Route) {
         let bytes = self.storage.memory.bytes(object);
         self.network.begin(self.now, route, bytes, Errand::Fetch { object, bytes, from, to: node });
         self.watch_network();
@@ -51,7 +80,10 @@ impl World {
         self.next_moved = None;
         while let Some(errand) = self.network.take_ended(self.now) {
             match errand {
-                Errand::Fetch { object, bytes, to, .. } => {
+                Errand::Fetch { object, bytes, from, to } => {
+                    if let Source::Node(source) = from {
+                        self.tell(source, Event::Sent { object, to, is_there: true });
+                    }
                     let boot = self.machines[to.index()].boot;
                     let came = Happening::Came { node: to, boot, object, bytes };
                     self.agenda.plan(self.now + self.cluster.latency, came);
@@ -75,7 +107,15 @@ impl World {
         for errand in cut {
             match errand {
                 Errand::Fetch { object, from, to, .. } if to != node => self.not_moved(to, object, from, false),
+                Errand::Fetch { object, from: Source::Node(source), to, .. } => {
+                    self.tell(source, Event::Sent { object, to, is_there: false });
+                }
                 Errand::Fetch { .. } => {}
+            }
+        }
+        for (source, to, object) in self.requests.extract_if(.., |(source, to, _)| *source == node || *to == node).collect::<Vec<_>>() {
+            if source == node {
+                self.not_moved(to, object, Source::Node(source), false);
             }
         }
     }

@@ -22,7 +22,9 @@ impl World {
                 Command::Kill { slot, .. } => self.kill(node, slot),
                 Command::Evict { object } => self.check_evicted(node, object),
                 Command::Restart => restarts = true,
-                Command::Fetch { object, from, .. } => self.fetch(node, object, from),
+                Command::Fetch { object, from, may_redirect, .. } => self.fetch(node, object, from, may_redirect),
+                Command::Serve { object, to } => self.serve(node, object, to),
+                Command::Redirect { object, to, holder } => self.redirect(node, object, to, holder),
                 Command::Store { batch, verbs, wants_answers } => self.ask_store(node, batch, verbs, wants_answers),
                 Command::Send { to, message } => {
                     let is_same =

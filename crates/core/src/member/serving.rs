@@ -1,0 +1,91 @@
+//! Sending objects to others: few at a time, and whoever has got one passes it on.
+//!
+//! When many nodes want one object, a node that sent it to all of them at once would be done with all of them late. So it
+//! serves a few, the others wait, and half of those who wait are sent to each node that has got it: the number of nodes that
+//! can pass it on doubles with each round.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Command, Member};
+use crate::ids::{NodeId, ObjectId};
+
+/// So many objects are sent at a time: enough that a slow receiver does not leave the line idle.
+const AT_A_TIME: u32 = 4;
+
+/// So many that have got an object are remembered, of so many objects: a few are enough to pass it on.
+const MOST_GIVEN: usize = 8;
+const MOST_OBJECTS: usize = 1024;
+
+/// What a node sends to others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Serving {
+    under_way: u32,
+    /// Who wants what, and whether he may be sent elsewhere.
+    waiting: VecDeque<(NodeId, ObjectId, bool)>,
+    /// Who has got what from here, as far as it is remembered.
+    given: BTreeMap<ObjectId, VecDeque<NodeId>>,
+}
+
+impl Member {
+    /// A node wants an object that is here; it may be sent to others that have it.
+    pub(super) fn wanted(&mut self, object: ObjectId, by: NodeId, may_redirect: bool, out: &mut Vec<Command>) {
+        if self.serving.under_way < AT_A_TIME {
+            self.serving.under_way += 1;
+            out.push(Command::Serve { object, to: by });
+            return;
+        }
+        if may_redirect && let Some(given) = self.serving.given.get_mut(&object) {
+            // In turns, so that none of them is asked by all.
+            given.rotate_left(1);
+            if let Some(holder) = given.iter().find(|node| **node != by && !self.gone.contains(node)).copied() {
+                out.push(Command::Redirect { object, to: by, holder });
+                return;
+            }
+        }
+        self.serving.waiting.push_back((by, object, may_redirect));
+    }
+
+    /// An object has been sent, or could not be.
+    pub(super) fn sent(&mut self, object: ObjectId, to: NodeId, is_there: bool, out: &mut Vec<Command>) {
+        self.serving.under_way = self.serving.under_way.saturating_sub(1);
+        if is_there {
+            self.note_given(object, to);
+            self.redirect_half(object, to, out);
+        }
+        while self.serving.under_way < AT_A_TIME
+            && let Some((by, object, _)) = self.serving.waiting.pop_front()
+        {
+            self.serving.under_way += 1;
+            out.push(Command::Serve { object, to: by });
+        }
+    }
+
+    fn note_given(&mut self, object: ObjectId, to: NodeId) {
+        let given = &mut self.serving.given;
+        if given.len() == MOST_OBJECTS && !given.contains_key(&object) {
+            given.pop_first();
+        }
+        let nodes = given.entry(object).or_default();
+        if !nodes.contains(&to) {
+            if nodes.len() == MOST_GIVEN {
+                nodes.pop_front();
+            }
+            nodes.push_back(to);
+        }
+    }
+
+    /// Sends half of those who wait for an object to a node that has just got it.
+    fn redirect_half(&mut self, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
+        let mut is_next = true;
+        self.serving.waiting.retain(|(by, wanted, may_redirect)| {
+            if *wanted != object || !may_redirect || *by == holder {
+                return true;
+            }
+            if is_next {
+                out.push(Command::Redirect { object, to: *by, holder });
+            }
+            is_next = !is_next;
+            is_next
+        });
+    }
+}
