@@ -140,13 +140,12 @@ impl World {
         let nodes = cluster.nodes;
         let owner = |at: u32| Owner { node: NodeId(at), boot: FIRST_BOOT };
         let submission = cluster.submission;
-        let root_count = flow.tasks().filter(|task| flow.parent_count(*task) == 0).count() as u64;
-        let roots = std::cell::Cell::new(0u64);
-        let mut memory = Memory::submit(flow.clone(), kin.clone(), |_| match submission {
+        let owners = std::cell::RefCell::new(place::FirstOwners::new(&flow, nodes));
+        let mut memory = Memory::submit(flow.clone(), kin.clone(), |task| match submission {
             Submission::One => owner(0),
             Submission::Spread => {
-                let number = roots.replace(roots.get() + 1);
-                Owner { node: place::first_owner(number, root_count, nodes), boot: FIRST_BOOT }
+                let node = owners.borrow_mut().next(&flow, task);
+                Owner { node, boot: FIRST_BOOT }
             }
         });
         if let Some(later) = &cluster.later {

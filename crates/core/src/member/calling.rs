@@ -46,7 +46,7 @@ impl Member {
     /// Somebody wants some of what is shared.
     pub(super) fn robbed(&mut self, now: Time, thief: NodeId, serial: u64, boot: u32, out: &mut Vec<Command>) {
         self.share_surplus(now, true);
-        let count = self.place.share_of(self.sharable().saturating_sub(self.node.free_slots())).min(MOST_GIVEN);
+        let count = self.place.share_of(self.sharable()).min(MOST_GIVEN);
         let mut given = self.node.give(count.min(self.node.shared_len()));
         let staged: Vec<TaskId> = self.idle_staged().take(count - given.len()).collect();
         let mut commands = std::mem::take(&mut self.scratch);

@@ -482,6 +482,7 @@ impl Member {
                 mean.count += 1;
             }
             self.window.finished += 1;
+            self.adjust_staging();
             self.deliveries.insert(task, Delivery::new(outputs));
         }
         self.tell_node(now, node::Event::Finished { slot, end }, out);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Member, Watch};
-use crate::place::{Backlog, daws::UNKNOWN_LENGTH};
+use crate::place::{Backlog, MOVES_WORTH_WAITING, daws::UNKNOWN_LENGTH};
 use crate::time::Time;
 
 impl Member {
@@ -13,16 +13,30 @@ impl Member {
         if local == 0 {
             return;
         }
-        let Watch { started, finished, begun, begun_bytes, .. } = self.window;
-        let bytes = begun_bytes / begun.max(1);
-        let moving = Duration::from_secs_f64(bytes as f64 / self.setup.bandwidth.max(1) as f64);
-        let length = self.mean.length().unwrap_or(UNKNOWN_LENGTH);
-        let pace = length / self.node.slot_count().max(1) as u32;
+        let (moving, pace) = self.moving_and_pace();
+        let Watch { started, finished, .. } = self.window;
         let backlog = Backlog { local, finished, elapsed: now.since(started), moving, pace, is_asked };
         let count = self.place.surplus(&backlog);
         if count > 0 {
             self.tally.migrated += self.node.share_local(count) as u64;
         }
+    }
+
+    /// How long it takes to move what a task reads, and from one task to the next.
+    fn moving_and_pace(&self) -> (Duration, Duration) {
+        let Watch { begun, begun_bytes, .. } = self.window;
+        let moving = |bytes: u64| Duration::from_secs_f64(bytes as f64 / self.setup.bandwidth.max(1) as f64);
+        let computing = self.mean.length().unwrap_or(UNKNOWN_LENGTH) / self.node.slot_count().max(1) as u32;
+        // Whichever holds tasks up: slots, or the data that has to come for them.
+        let pace = computing.max(moving(self.tally.fetched_bytes / begun.max(1)));
+        (moving(begun_bytes / begun.max(1)), pace)
+    }
+
+    /// Stages as many tasks as it takes to have work while the data of another comes.
+    pub(super) fn adjust_staging(&mut self) {
+        let (moving, pace) = self.moving_and_pace();
+        let count = (moving * MOVES_WORTH_WAITING).as_nanos() / pace.as_nanos().max(1);
+        self.node.set_most_prepared(1 + count as usize);
     }
 
     pub(super) fn close_window(&mut self, now: Time) {

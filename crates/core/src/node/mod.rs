@@ -231,6 +231,14 @@ impl Node {
         self.stage.iter().flat_map(|stage| stage.prepared_backwards(&self.flow))
     }
 
+    /// From now on no data is brought while so many tasks wait only for a slot: whatever is staged too early has lost its place in the
+    /// order, and nobody else can have it.
+    pub fn set_most_prepared(&mut self, count: usize) {
+        if let Some(stage) = &mut self.stage {
+            stage.set_most_prepared(count);
+        }
+    }
+
     /// Gives a task away that waits for a slot.
     pub fn give_staged(&mut self, task: TaskId, out: &mut Vec<Command>) -> Option<ReadyTask> {
         self.stage.as_mut()?.give_up(&self.flow, task, out)

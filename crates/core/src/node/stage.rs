@@ -21,9 +21,13 @@ use super::{Command, ReadyTask};
 use crate::ids::{ObjectId, TaskId};
 use crate::workflow::Workflow;
 
-/// How many objects a node fetches at a time. So many keep a network card busy even if each peer is slow or far away, and files
-/// small; more connections would only take from each other.
+/// How many objects a node fetches at a time at most. So many keep a network card busy even if files are small and peers far away.
 pub const FETCHES_AT_ONCE: usize = 16;
+
+/// Beyond so many fetches, there are more only while all that is open is small: large objects that come at the same time would only
+/// take from each other, and from their senders' other receivers.
+const LARGE_AT_ONCE: usize = 4;
+const SMALL_BYTES: u64 = 1_000_000;
 
 /// How often tasks found what they read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,13 +69,16 @@ struct Staged {
 pub(super) struct Stage {
     pub(super) cache: Cache,
     window: usize,
+    /// With so many that only wait for a slot, nothing more is brought.
+    most_prepared: usize,
     /// Objects from this number on are wherever one looks.
     everywhere_from: usize,
     tasks: BTreeMap<TaskId, Staged>,
     locating: BTreeMap<ObjectId, Vec<TaskId>>,
     fetching: BTreeMap<ObjectId, Vec<TaskId>>,
     /// Objects that somebody has been asked for.
-    open: BTreeSet<ObjectId>,
+    open: BTreeMap<ObjectId, u64>,
+    open_bytes: u64,
     /// Objects to ask for next: what each of several tasks still misses, the last of it first.
     line: VecDeque<Vec<(ObjectId, u64)>>,
     /// Objects that are looked for again because fetching them failed.
@@ -87,11 +94,13 @@ impl Stage {
         Stage {
             cache: Cache::new(capacity),
             window,
+            most_prepared: usize::MAX,
             everywhere_from,
             tasks: BTreeMap::new(),
             locating: BTreeMap::new(),
             fetching: BTreeMap::new(),
-            open: BTreeSet::new(),
+            open: BTreeMap::new(),
+            open_bytes: 0,
             line: VecDeque::new(),
             relocating: BTreeSet::new(),
             parked: VecDeque::new(),
@@ -107,7 +116,11 @@ impl Stage {
 
     /// Whether one more task may be staged.
     pub(super) fn has_window(&self) -> bool {
-        self.tasks.len() < self.window
+        self.tasks.len() < self.window && self.prepared.len() < self.most_prepared
+    }
+
+    pub(super) fn set_most_prepared(&mut self, count: usize) {
+        self.most_prepared = count.max(1);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -217,14 +230,24 @@ impl Stage {
         }
     }
 
+    fn may_ask(&self) -> bool {
+        let open = self.open.len();
+        open < LARGE_AT_ONCE || open < FETCHES_AT_ONCE && self.open_bytes < SMALL_BYTES
+    }
+
+    fn close(&mut self, object: ObjectId) {
+        self.open_bytes -= self.open.remove(&object).unwrap_or(0);
+    }
+
     /// Asks for what is next in line, if not too much is open; what nobody waits for any more is left out.
     fn fetch_next(&mut self, out: &mut Vec<Command>) {
-        while self.open.len() < FETCHES_AT_ONCE {
+        while self.may_ask() {
             let Some(mut missing) = self.line.pop_front() else { return };
             let Some((object, bytes)) = missing.pop() else { continue };
             self.line.push_back(missing);
             if self.fetching.get(&object).is_some_and(|waiting| !waiting.is_empty()) {
-                self.open.insert(object);
+                self.open.insert(object, bytes);
+                self.open_bytes += bytes;
                 out.push(Command::Fetch { object, bytes });
             } else {
                 self.fetching.remove(&object);
@@ -333,7 +356,7 @@ impl Stage {
     /// An object has come.
     pub(super) fn fetched(&mut self, object: ObjectId, out: &mut Vec<Command>) {
         self.cache.arrived(object);
-        self.open.remove(&object);
+        self.close(object);
         for task in self.fetching.remove(&object).unwrap_or_default() {
             let Some(staged) = self.tasks.get_mut(&task) else { continue };
             staged.open -= 1;
@@ -347,7 +370,7 @@ impl Stage {
 
     /// An object could not be fetched from where it was said to be: it is looked for again.
     pub(super) fn fetch_failed(&mut self, object: ObjectId, out: &mut Vec<Command>) {
-        self.open.remove(&object);
+        self.close(object);
         self.fetch_next(out);
         if !self.fetching.contains_key(&object) {
             self.cache.gave_up(object);
@@ -388,7 +411,7 @@ impl Stage {
         if self.tasks.len() > self.window {
             return Err(format!("{} tasks are staged, and only {} may be", self.tasks.len(), self.window));
         }
-        if self.open.len() > FETCHES_AT_ONCE || self.open.len() < FETCHES_AT_ONCE && !self.line.is_empty() {
+        if self.open.len() > FETCHES_AT_ONCE || self.may_ask() && !self.line.is_empty() {
             return Err(format!(
                 "{} objects are fetched, and {} tasks stand in line",
                 self.open.len(),

@@ -17,9 +17,12 @@
 pub mod adapt;
 mod baselines;
 pub mod daws;
+mod first;
 mod stealing;
 
 use std::time::Duration;
+
+pub use first::FirstOwners;
 
 use crate::ids::NodeId;
 use crate::node::ReadyTask;
@@ -86,7 +89,7 @@ pub struct Backlog {
     pub elapsed: Duration,
     /// How long it takes to move what a task reads, on average.
     pub moving: Duration,
-    /// How long a task takes, as far as anybody knows, if it has all slots for itself.
+    /// How long it takes from one task to the next, as far as anybody knows.
     pub pace: Duration,
     /// Whether somebody has just asked for work; else it is only time to look.
     pub is_asked: bool,
@@ -152,12 +155,6 @@ pub trait Place: Send {
 
     /// What the policy is called now, for people.
     fn name(&self) -> &'static str;
-}
-
-/// The node that is given the so-manieth of so many tasks that may start at once: as many for each, and neighbours together, for
-/// tasks that stand beside each other tend to be read by the same one.
-pub fn first_owner(number: u64, count: u64, nodes: u32) -> NodeId {
-    NodeId((u128::from(number) * u128::from(nodes) / u128::from(count.max(1))) as u32)
 }
 
 /// The names that [`by_name`] knows, the default first.
