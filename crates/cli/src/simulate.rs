@@ -7,6 +7,7 @@
 //! ```
 
 mod compare;
+pub mod faults;
 pub mod figures;
 mod options;
 mod plot;
@@ -44,21 +45,26 @@ Example:
   throng simulate flow.yaml --nodes 10 --cores 16          how long would it take on ten machines?
   throng simulate flow.yaml --compare nodes=1,2,5,10       and on fewer?
   throng simulate flow.yaml --compare place=flds,mdl order=fifo,largest --seeds 1..5
+  throng simulate flow.yaml --fault crashes:every=2h,back=5m   and if nodes die?
   throng simulate flow.yaml --plot busy.svg                a picture: who did what when
   throng simulate flow.yaml --record                       then `throng report` tells all about it
 
 How long a task takes is what its `estimate` or `sleep` says; how large a file is, its `size`, or the file that is there.
 The same seed gives the same run. Exit code 1 says that the run did not come to its end.";
 
+fn help() -> String {
+    format!("{HELP}\n\nWhat can be asked for with --fault, with every key:\n{}", faults::list())
+}
+
 /// What `throng simulate` takes.
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = help())]
 pub struct Arguments {
     #[command(flatten)]
     source: FlowArguments,
     #[command(flatten)]
     cluster: ClusterArguments,
-    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, bandwidth, cache, inputs, submit, staged
+    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, bandwidth, cache, inputs, submit, staged, fault
     #[arg(long, value_name = "OPTION=VALUE,VALUE", num_args = 1.., value_parser = compare::axis, conflicts_with_all = ["plot", "record"])]
     compare: Vec<Axis>,
     /// With --compare, run each combination with several seeds: 1..5 or 1,2,7

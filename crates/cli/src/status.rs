@@ -171,6 +171,7 @@ fn in_words(time: Time, entry: &Entry) -> Vec<(Time, String)> {
         Entry::Event(Event::Ready(ready)) => format!("ready for attempt {}", ready.attempt),
         Entry::Command(Command::Start { attempt, slot, .. }) => format!("attempt {attempt} chosen for slot {}", slot.0),
         Entry::Command(Command::Complete { .. }) => "done".to_owned(),
+        Entry::Command(Command::Fail { attempt: 0, .. }) => "failed for good before its first attempt".to_owned(),
         Entry::Command(Command::Fail { attempt, .. }) => format!("failed for good after attempt {attempt}"),
         Entry::Command(Command::Interrupt { retry_at: Some(at), .. }) => {
             format!("to be tried again at {:.3} s", at.as_secs_f64())
@@ -180,7 +181,7 @@ fn in_words(time: Time, entry: &Entry) -> Vec<(Time, String)> {
         Entry::Command(Command::NeverFits { needed_bytes, .. }) => {
             format!("its data never fit into the node's room: {} are needed", words::bytes(*needed_bytes))
         }
-        Entry::Command(Command::Lost { .. }) => "an input is lost, and has to be made again".to_owned(),
+        Entry::Command(Command::Lost { .. }) => "an input is lost".to_owned(),
         Entry::Event(_) | Entry::Decide | Entry::Command(_) => return Vec::new(),
     };
     vec![(time, text)]

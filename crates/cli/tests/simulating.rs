@@ -173,7 +173,7 @@ fn bad_input_is_told_in_one_message() {
 fn data_that_never_fit_are_told() {
     let sandbox = Sandbox::with_flow(READER);
     let output = simulate(&sandbox, &["--cache", "100MB", "--inputs", "node=1"]).expect_code(1);
-    assert!(output.stdout.contains("1 did not run, or failed"), "{output:?}");
+    assert!(output.stdout.contains("0  done; 1 failed\n"), "{output:?}");
 }
 
 const TWO_STEPS: &str = "name: steps
@@ -312,4 +312,183 @@ tasks:
     let output = simulate(&sandbox, &["--nodes", "5", "--cores", "4"]).expect_code(0);
     assert_eq!(output.stderr, "");
     insta::assert_snapshot!(masked(&output.stdout));
+}
+
+/// Twelve tasks of ten seconds and one that reads what they made.
+const CUTS: &str = "name: cuts
+tasks:
+  cut:  { foreach: { i: 1..12 }, sleep: 10s, retries: 9, out: [{ path: 'cut/{i}', size: 8MB }] }
+  join: { sleep: 5s, in: [{ all: cut }], out: [{ path: all, size: 1MB }] }
+";
+
+#[test]
+fn what_dies_is_done_by_others() {
+    let sandbox = Sandbox::with_flow(CUTS);
+    let cluster = ["--nodes", "3", "--cores", "2"];
+    let with = |more: &[&str]| result(&sandbox, &[&cluster[..], more].concat());
+    let peace = with(&[]);
+    let figures = with(&["--fault", "crash:node=1,at=15s"]);
+    assert_eq!((&figures["done"], &figures["not_done"]), (&13.into(), &0.into()), "{figures}");
+    let faults = &figures["faults"];
+    assert_eq!((&faults["crashes"], &faults["killed_attempts"]), (&1.into(), &2.into()), "{figures}");
+    assert_eq!((&faults["failed_attempts"], &faults["lost_messages"]), (&0.into(), &0.into()), "{figures}");
+    // Two attempts were half done, and two that were done have to be done again.
+    let lost = faults["lost_ns"].as_f64().unwrap();
+    assert!((29.9e9..30.1e9).contains(&lost), "{figures}");
+    assert_eq!(figures["reopened"], 2, "{figures}");
+    // The others step in after 25 seconds and are done after 35; then it turns out what was lost, and both are made again at once.
+    let makespan = figures["makespan_ns"].as_f64().unwrap();
+    assert!((45e9..55e9).contains(&makespan), "{figures}");
+    assert!(figures["claimed"].as_u64().unwrap() >= 2, "{figures}");
+
+    let lost = READER.replace("1s", "60s");
+    let output =
+        simulate(&Sandbox::with_flow(&lost), &["--nodes", "2", "--fault", "crash:node=0,at=9s", "--inputs", "node=0"]);
+    let output = output.expect_code(1).stdout;
+    assert!(output.contains("inputs lost              1  files from outside"), "{output}");
+    assert!(output.contains("0  done; 1 failed\n") && !output.contains("lower bound"), "{output}");
+
+    let slow = with(&["--fault", "slow:node=0,factor=3,from=5s"]);
+    assert!(slow["makespan_ns"].as_u64() > peace["makespan_ns"].as_u64() && slow["faults"]["lost_ns"] == 0, "{slow}");
+    let failing = with(&["--fault", "failing:share=0.3"]);
+    assert!(failing["faults"]["failed_attempts"].as_u64().unwrap() > 0 && failing["not_done"] == 0, "{failing}");
+    let lost = with(&["--fault", "lost:share=0.2", "--fault", "late:share=0.2,most=1s"]);
+    assert!(lost["faults"]["lost_messages"].as_u64().unwrap() > 0 && lost["not_done"] == 0, "{lost}");
+    let cut_off = with(&["--fault", "partition:first=2,from=5s,until=18s"]);
+    assert_eq!((&cut_off["not_done"], &cut_off["faults"]["restarts"]), (&0.into(), &1.into()), "{cut_off}");
+    let drained = with(&["--fault", "drain:node=1,at=5s", "--fault", "drain:node=2,at=5s"]);
+    assert_eq!((&drained["not_done"], &drained["faults"]["lost_ns"]), (&0.into(), &0.into()), "{drained}");
+    let failover = with(&["--fault", "failover:at=11s,shard=1,behind=2s", "--fault", "full-disk:node=2,until=30s"]);
+    assert_eq!(failover["not_done"], 0, "{failover}");
+}
+
+#[test]
+fn crashes_by_chance_follow_from_the_seed_alone() {
+    let sandbox = Sandbox::with_flow("tasks: { nap: { foreach: { i: 1..400 }, sleep: 10s } }");
+    let with = |more: &[&str]| {
+        let all = [&["--nodes", "10", "--cores", "4", "--fault", "crashes:every=10m,back=30s"], more].concat();
+        result(&sandbox, &all)
+    };
+    let figures = with(&["--seed", "3"]);
+    assert_eq!(figures["not_done"], 0, "{figures}");
+    assert!((1..=12).contains(&figures["faults"]["crashes"].as_u64().unwrap()), "{figures}");
+    assert_eq!(with(&["--seed", "3"]), figures);
+    assert_ne!(with(&["--seed", "4"])["faults"], figures["faults"]);
+}
+
+#[test]
+fn faults_that_cannot_be_are_told_in_one_message() {
+    let sandbox = Sandbox::with_flow(BAG);
+    for (faults, expected) in [
+        (vec!["crash:node=4,at=1s"], "crash:node=4,at=1s: there is no node 4: there are 4 nodes"),
+        (vec!["partition:first=9,until=1s"], "there is no node 9: there are 4 nodes"),
+        (vec!["failover:shard=4,at=1s"], "the store has no machine 4: there are 4 machines"),
+        (vec!["lost:share=0.1", "lost:share=0.2"], "the fault `lost` is given twice"),
+        (vec!["crash:node=1"], "the fault `crash` needs `at`: write crash:node=3,at=10s,back=5s"),
+        (vec!["earthquake"], "there is no fault `earthquake`; known are crash, crashes"),
+    ] {
+        let arguments: Vec<&str> = faults.iter().flat_map(|fault| ["--fault", fault]).collect();
+        let output = simulate(&sandbox, &arguments).expect_code(2);
+        assert!(output.stderr.contains(expected), "{faults:?}: {}", output.stderr);
+        assert_eq!(output.stderr.matches("error").count(), 1, "{}", output.stderr);
+    }
+}
+
+#[test]
+fn faults_are_compared() {
+    let sandbox = Sandbox::with_flow(CUTS);
+    let compare = ["--nodes", "3", "--cores", "2", "--compare", "fault=none,crash:node=1,at=15s,slow:node=0,factor=2"];
+    let output = simulate(&sandbox, &compare).expect_code(0).stdout;
+    let rows: Vec<&str> = output.lines().skip(3).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(rows, ["none", "crash:node=1,at=15s", "slow:node=0,factor=2"], "{output}");
+    assert!(output.lines().nth(3).unwrap().ends_with("<- best"), "{output}");
+}
+
+#[test]
+fn a_run_that_cannot_end_says_why() {
+    let sandbox = Sandbox::with_flow(CUTS);
+    let stuck = ["--nodes", "2", "--cores", "2", "--fault", "crash:node=0,at=12s", "--fault", "crash:node=1,at=13s"];
+    let output = simulate(&sandbox, &stuck).expect_code(1).stdout;
+    assert!(output.contains("9 of 13 tasks have no verdict"), "{output}");
+    assert!(output.contains("`cut:3` is with node 0, which is dead\n"), "{output}");
+    assert!(output.contains("all nodes are dead: let some come back (`back=1m` in the fault)"), "{output}");
+    let drained = ["--nodes", "2", "--cores", "2", "--fault", "drain:node=0,at=12s", "--fault", "drain:node=1,at=13s"];
+    let output = simulate(&sandbox, &drained).expect_code(1).stdout;
+    assert!(output.contains("5 of 13 tasks have no verdict"), "{output}");
+    assert!(output.contains("which is to start nothing any more\n"), "{output}");
+    assert!(
+        output.contains("all nodes that are alive are to start nothing any more: let one of them go on"),
+        "{output}"
+    );
+    // A day is not too long to wait for somebody who comes back.
+    let back = ["--nodes", "1", "--cores", "2", "--fault", "crash:node=0,at=12s,back=1d", "--json"];
+    let figures = simulate(&sandbox, &back).expect_code(0).json()["result"].clone();
+    assert!(figures["makespan_ns"].as_f64().unwrap() > 86_400e9, "{figures}");
+}
+
+#[test]
+fn a_record_of_broken_things_tells_the_truth() {
+    let sandbox = Sandbox::with_flow(CUTS);
+    let cluster = ["--nodes", "3", "--cores", "2", "--record"];
+    simulate(&sandbox, &[&cluster[..], &["--fault", "crash:node=1,at=15s"]].concat()).expect_code(0);
+    let report = sandbox.throng(&["report", "1", "--json"]).expect_code(0).json();
+    let totals = &report["totals"];
+    assert_eq!(
+        (&totals["done"], &totals["failed"], &totals["running"]),
+        (&13.into(), &0.into(), &0.into()),
+        "{totals}"
+    );
+    // Twelve, two that died, two whose results died, and the join.
+    assert_eq!((&totals["attempts"], &totals["retries"]), (&17.into(), &4.into()), "{totals}");
+    assert_eq!(report["kinds"][0]["failures"][0]["outcome"], "its node died", "{report}");
+    let in_vain = report["parts"]["in_vain"].as_f64().unwrap();
+    assert!((9.9..10.1).contains(&in_vain), "{}", report["parts"]);
+    let parts: f64 = report["parts"].as_object().unwrap().values().map(|part| part.as_f64().unwrap()).sum();
+    let slot_time = 6.0 * report["time"]["makespan_s"].as_f64().unwrap();
+    assert!((parts - slot_time).abs() < 1e-6, "{parts}, {slot_time}");
+    let killed = (1..=12).map(|i| sandbox.throng(&["status", "1", &format!("cut:{i}")]).expect_code(0).stdout);
+    let killed: Vec<String> = killed.filter(|text| text.contains("ended: its node died")).collect();
+    assert_eq!(killed.len(), 2);
+    assert!(killed[0].contains("ready for attempt 2") && killed[0].contains("attempt 2 chosen"), "{}", killed[0]);
+    let why = sandbox.throng(&["explain", "1", "join"]).expect_code(0).stdout;
+    assert!(why.contains("Something that it reads was lost"), "{why}");
+
+    simulate(&sandbox, &[&cluster[..], &["--fault", "failing:share=0.5"]].concat()).expect_code(0);
+    let report = sandbox.throng(&["report", "2", "--json"]).expect_code(0).json();
+    let kind = &report["kinds"][0];
+    assert_eq!(kind["failures"][0]["outcome"], "exit code 1", "{kind}");
+    let (attempts, failed) = (kind["attempts"].as_u64().unwrap(), kind["failures"][0]["count"].as_u64().unwrap());
+    assert!(failed > 0 && attempts == 12 + failed, "{kind}");
+    let again = (1..=12).map(|i| sandbox.throng(&["status", "2", &format!("cut:{i}")]).expect_code(0).stdout);
+    assert!(again.into_iter().any(|text| text.contains("to be tried again at 10.5")), "attempts wait before the next");
+}
+
+#[test]
+fn a_record_says_what_failed_and_what_was_skipped_for_it() {
+    let sandbox = Sandbox::with_flow(
+        "tasks:
+  make: { foreach: { i: 1..4 }, sleep: 1s, out: 'm/{i}' }
+  read: { foreach: { i: 1..4 }, sleep: 1s, in: 'm/{i}', out: 'r/{i}' }
+  late: { foreach: { i: 1..4 }, sleep: 30s, timeout: 10s, in: 'r/{i}' }
+",
+    );
+    let arguments = ["--nodes", "2", "--cores", "2", "--fault", "failing:share=0.4", "--record", "--json"];
+    let figures = simulate(&sandbox, &arguments).expect_code(1).json()["result"].clone();
+    let (failed, skipped) = (figures["failed"].as_u64().unwrap(), figures["skipped"].as_u64().unwrap());
+    assert!(failed > 0 && skipped > 0 && failed + skipped == figures["not_done"].as_u64().unwrap(), "{figures}");
+    let totals = sandbox.throng(&["report", "--json"]).expect_code(0).json()["totals"].clone();
+    assert_eq!((&totals["failed"], &totals["skipped"]), (&figures["failed"], &figures["skipped"]), "{totals}");
+    let status = sandbox.throng(&["status"]).expect_code(0).stdout;
+    assert!(status.contains(&format!("{failed} failed, {skipped} skipped, 0 left")), "{status}");
+    let of = |task: &str| sandbox.throng(&["explain", "1", task]).expect_code(0).stdout;
+    let (mut late, mut blamed) = (0, 0);
+    for i in 1..=4 {
+        let text = of(&format!("late:{i}"));
+        late += u32::from(text.contains("timed out"));
+        if text.starts_with(&format!("late:{i} in simulated run 1 of flow: skipped")) {
+            blamed += 1;
+            assert!(text.contains(&format!("read:{i}")) || text.contains(&format!("make:{i}")), "{text}");
+        }
+    }
+    assert!(late > 0 && blamed > 0, "{late}, {blamed}");
 }

@@ -33,6 +33,8 @@ pub enum Outcome {
     NotStarted(i32),
     /// Its files could not be read or written, for this system error.
     FilesFailed(i32),
+    /// The node that ran it died, or the others thought so.
+    NodeDied,
 }
 
 /// What an attempt used, as the kernel accounts for it.
@@ -280,6 +282,7 @@ impl Writer {
             Outcome::OutputsMissing(count) => (5, count as i32),
             Outcome::NotStarted(error) => (6, error),
             Outcome::FilesFailed(error) => (7, error),
+            Outcome::NodeDied => (8, 0),
         };
         let usage = &attempt.usage;
         self.bytes.push(kind | u8::from(usage.peak_is_bound) << 7);
@@ -467,6 +470,7 @@ impl<'a> Reader<'a> {
             5 => Outcome::OutputsMissing(detail as u32),
             6 => Outcome::NotStarted(detail),
             7 => Outcome::FilesFailed(detail),
+            8 => Outcome::NodeDied,
             _ => return Err(Stop::Damaged),
         };
         let usage = Usage {

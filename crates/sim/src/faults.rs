@@ -16,6 +16,33 @@ pub struct Crash {
     pub back_after: Option<Duration>,
 }
 
+/// Nodes die by chance, each on its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crashes {
+    /// How long a node lives on average; how long in each case follows from the seed, whatever else happens.
+    pub every: Duration,
+    /// After how long it comes back.
+    pub back_after: Option<Duration>,
+}
+
+impl Crashes {
+    /// How long a node lives, for the how-manieth time it does.
+    pub(crate) fn life(&self, seed: u64, node: u32, number: u32) -> Duration {
+        let mut dice = Rng::new(Rng::named(seed, "crashes").next() ^ (u64::from(node) << 32) ^ u64::from(number));
+        // Lives without memory: a node that has lived for long is not more likely to die soon.
+        self.every.mul_f64(-(1.0 - dice.unit()).ln())
+    }
+}
+
+/// A node is to be taken out: it finishes what runs there, and starts nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drain {
+    /// Which node.
+    pub node: u32,
+    /// When.
+    pub at: Duration,
+}
+
 /// A node computes slowly for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slow {
@@ -62,11 +89,18 @@ pub struct FullDisk {
     pub until: Duration,
 }
 
+/// For faults that last as long as the run.
+pub const FOREVER: Duration = Duration::MAX;
+
 /// All that goes wrong in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
     /// Nodes that die.
     pub crashes: Vec<Crash>,
+    /// Nodes that die by chance.
+    pub crashes_by_chance: Vec<Crashes>,
+    /// Nodes that are taken out.
+    pub drains: Vec<Drain>,
     /// Nodes that are slow.
     pub slow: Vec<Slow>,
     /// Nodes that cannot be reached.
@@ -90,7 +124,12 @@ pub struct Faults {
 impl Faults {
     /// Whether nodes may have to step in for each other.
     pub fn needs_leases(&self) -> bool {
-        !self.crashes.is_empty() || !self.partitions.is_empty() || !self.failovers.is_empty() || self.deadly > 0.0
+        self.has_crashes() || !self.partitions.is_empty() || !self.failovers.is_empty()
+    }
+
+    /// Whether nodes may die.
+    pub fn has_crashes(&self) -> bool {
+        !self.crashes.is_empty() || !self.crashes_by_chance.is_empty() || self.deadly > 0.0
     }
 
     /// Whether two nodes can reach each other.
@@ -104,6 +143,15 @@ impl Faults {
         let since = now.since(Time::START);
         let cut = self.partitions.iter().filter(|it| it.from <= since && since < it.until && node >= it.first);
         cut.map(|it| Time::START + it.until).max()
+    }
+
+    /// Until when something is broken that was broken now and will be mended.
+    pub(crate) fn mended_at(&self, now: Time) -> Option<Time> {
+        let since = now.since(Time::START);
+        let partitions = self.partitions.iter().map(|it| (it.from, it.until));
+        let disks = self.full_disks.iter().map(|it| (it.from, it.until));
+        let broken = partitions.chain(disks).filter(|(from, until)| *from <= since && *until != FOREVER);
+        broken.map(|(_, until)| Time::START + until).max()
     }
 
     /// How many times as long everything takes on a node now.

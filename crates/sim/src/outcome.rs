@@ -13,8 +13,14 @@ pub struct Outcome {
     pub stuck: Option<String>,
     /// Tasks that succeeded.
     pub done: u64,
-    /// Tasks that failed, were skipped or cancelled.
+    /// Tasks that did not: they failed, were skipped, or have no verdict.
     pub not_done: u64,
+    /// Those of them that failed for good.
+    pub failed: u64,
+    /// Those of them that nobody tries any more, because too many nodes died while they ran them.
+    pub quarantined: u64,
+    /// Those of them that did not run because one before them failed.
+    pub skipped: u64,
     /// Slots in all.
     pub slots: u64,
     /// Time that slots were busy, all together.
@@ -47,6 +53,20 @@ pub struct Outcome {
     pub reopened: u64,
     /// Tasks claimed from dead nodes.
     pub claimed: u64,
+    /// Times that a node died.
+    pub crashes: u64,
+    /// Times that a node that others thought dead had to begin anew.
+    pub restarts: u64,
+    /// Attempts that failed or took too long.
+    pub failed_attempts: u64,
+    /// Attempts that ended with their node.
+    pub killed_attempts: u64,
+    /// Time that slots were busy with attempts that did not count, all together.
+    pub lost_ns: u128,
+    /// Objects from outside that somebody still wanted to read, and that died with the nodes that had them.
+    pub lost_inputs: u64,
+    /// Messages and words to the store that did not arrive, or whose answer did not.
+    pub lost_messages: u64,
     /// Verbs that the store carried out.
     pub store_verbs: u64,
     /// Batches that they came in.

@@ -21,7 +21,7 @@ use throng_core::time::Time;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 
 use crate::cluster::{Cluster, Inputs, Submission};
-use crate::faults::{Crash, Failover, Faults, FullDisk, Partition, Slow};
+use crate::faults::{Crash, Drain, Failover, Faults, FullDisk, Partition, Slow};
 use crate::outcome::Outcome;
 use crate::world::World;
 
@@ -120,7 +120,7 @@ impl Case {
         let faults = &self.cluster.faults;
         let may_fail = faults.failing > 0.0
             || faults.deadly > 0.0
-            || (faults.needs_leases()
+            || ((faults.has_crashes() || !faults.partitions.is_empty())
                 && matches!(self.cluster.inputs, Inputs::Spread | Inputs::Scattered | Inputs::Node(_)));
         if !may_fail && outcome.not_done > 0 {
             return Err(format!("{} tasks did not succeed, and nothing was wrong with them", outcome.not_done));
@@ -261,6 +261,14 @@ fn draw_faults(rng: &mut Rng, cluster: &Cluster) -> Faults {
     }
     if rng.below(8) == 0 {
         faults.deadly = 0.02;
+    }
+    if rng.below(4) == 0 {
+        for _ in 0..1 + rng.below(3) {
+            // The first node never drains, so that somebody starts what is left.
+            let node = 1 + rng.below(cluster.nodes.into()) as u32;
+            let at = seconds(rng, 15);
+            faults.drains.extend((node < cluster.nodes).then_some(Drain { node, at }));
+        }
     }
     faults
 }

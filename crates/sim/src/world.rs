@@ -3,6 +3,7 @@
 mod checks;
 mod moving;
 mod recording;
+mod stuck;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +20,9 @@ use throng_core::policy::BadPolicy;
 use throng_core::pools::Pools;
 use throng_core::rng::Rng;
 use throng_core::stale::Reason;
-use throng_core::store::{Answer, Closed, Memory, Owner, Verb, Verdict};
+use throng_core::store::{Answer, Memory, Owner, Phase, Verb, Verdict};
 use throng_core::time::Time;
-use throng_core::trace::Entry;
+use throng_core::trace::{self, Entry};
 use throng_core::workflow::{Resources, Workflow};
 use throng_core::{order, place};
 
@@ -33,9 +34,13 @@ use crate::outcome::Outcome;
 use crate::storage::Storage;
 use crate::work::Work;
 use moving::Errand;
+use recording::Untold;
 
 /// A run in which nothing has been finished for so long will not end.
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
+
+/// In a run in which every node has died so often without anything being finished, they do not live long enough.
+const DEATHS_ENOUGH: u64 = 1000;
 
 /// Something to come.
 enum Happening {
@@ -52,7 +57,7 @@ enum Happening {
     /// An attempt ends.
     Finished { node: NodeId, boot: u32, slot: SlotId, task: TaskId, attempt: u16, started: Time },
     /// An attempt has been ended.
-    Killed { node: NodeId, boot: u32, slot: SlotId },
+    Killed { node: NodeId, boot: u32, slot: SlotId, attempt: Running },
     /// A flow ends, unless others have become faster since and one of them has ended before.
     Moved,
     /// The last byte of an object arrives.
@@ -65,6 +70,10 @@ enum Happening {
     Wake { node: NodeId, boot: u32 },
     /// A node dies.
     Crash { node: NodeId, boot: Option<u32>, back_after: Option<Duration> },
+    /// A node dies by chance, for the how-manieth time.
+    CrashByChance { node: NodeId, cause: usize, number: u32 },
+    /// A node is to start nothing any more.
+    Drain { node: NodeId },
     /// A node comes back.
     Return { node: NodeId },
     /// A disk becomes full, or is no longer.
@@ -79,12 +88,22 @@ struct Machine {
     /// Nobody if the node is dead.
     member: Option<Member>,
     boot: u32,
+    /// When its last life was over.
+    died: Time,
     /// When it will be woken, as far as that is planned.
     wake_at: Option<Time>,
     /// When what was last sent to the store arrives there: nothing overtakes it.
     link_free_at: Time,
     /// What runs in each slot.
-    slots: Vec<Option<(TaskId, Time)>>,
+    slots: Vec<Option<Running>>,
+}
+
+/// An attempt that runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Running {
+    task: TaskId,
+    attempt: u16,
+    started: Time,
 }
 
 /// A modelled cluster that runs a workflow.
@@ -104,6 +123,10 @@ pub struct World {
     rng: Rng,
     now: Time,
     last_progress: Time,
+    /// When the last node comes back that will, as far as that is planned.
+    last_return: Time,
+    /// How often nodes have died since something was finished.
+    deaths_in_vain: u64,
     outcome: Outcome,
     busy: u32,
     is_done: Vec<u64>,
@@ -111,6 +134,10 @@ pub struct World {
     snapshots: Vec<Option<Memory>>,
     wants_curve: bool,
     recorder: Option<Recorder>,
+    /// What it has still to be told.
+    untold: Untold,
+    /// How long the last attempt at a task took that ended well, if such an attempt may have been in vain.
+    ended_well_ns: BTreeMap<TaskId, u64>,
     progress: Option<Progress>,
     inspector: Option<Inspector>,
     /// Whether it is checked that nobody does what he must not.
@@ -158,6 +185,7 @@ impl World {
             machines.push(Machine {
                 member: Some(member),
                 boot: FIRST_BOOT,
+                died: Time::START,
                 wake_at: None,
                 link_free_at: Time::START,
                 slots: vec![None; cluster.cores as usize],
@@ -191,11 +219,15 @@ impl World {
             next_moved: None,
             now: Time::START,
             last_progress: Time::START,
+            last_return: Time::START,
+            deaths_in_vain: 0,
             outcome,
             busy: 0,
             commands: Vec::new(),
             wants_curve: false,
             recorder: None,
+            untold: Untold::default(),
+            ended_well_ns: BTreeMap::new(),
             progress: None,
             inspector: None,
             is_checked: false,
@@ -216,6 +248,14 @@ impl World {
             let node = NodeId(crash.node);
             self.agenda.plan(at(crash.at), Happening::Crash { node, boot: None, back_after: crash.back_after });
         }
+        for cause in 0..faults.crashes_by_chance.len() {
+            for at in 0..self.cluster.nodes {
+                self.plan_crash(NodeId(at), cause, 0);
+            }
+        }
+        for drain in &faults.drains {
+            self.agenda.plan(at(drain.at), Happening::Drain { node: NodeId(drain.node) });
+        }
         for disk in &faults.full_disks {
             let node = NodeId(disk.node);
             self.agenda.plan(at(disk.from), Happening::Room { node, bytes: 0 });
@@ -226,6 +266,12 @@ impl World {
             self.agenda.plan(behind, Happening::Snapshot { failover: number });
             self.agenda.plan(at(failover.at), Happening::Failover { failover: number });
         }
+    }
+
+    /// Plans when a node dies by chance next, counted from now.
+    fn plan_crash(&mut self, node: NodeId, cause: usize, number: u32) {
+        let life = self.cluster.faults.crashes_by_chance[cause].life(self.cluster.seed, node.0, number);
+        self.agenda.plan(self.now + life, Happening::CrashByChance { node, cause, number });
     }
 
     /// Also notes how many slots were busy when.
@@ -306,7 +352,9 @@ impl World {
                 break;
             }
             let patience = if self.is_checked { PATIENCE / 24 } else { PATIENCE };
-            if self.busy == 0 && self.network.is_idle() && time.since(self.last_progress) > patience {
+            let is_quiet = self.busy == 0 && self.network.is_idle();
+            let is_over = is_quiet && time.since(self.last_progress) > patience && time.since(self.hope()) > patience;
+            if is_over || self.deaths_in_vain > DEATHS_ENOUGH * u64::from(self.cluster.nodes) {
                 self.outcome.stuck = Some(self.why_stuck());
                 break;
             }
@@ -378,14 +426,18 @@ impl World {
                 self.tell_and_decide(to, Event::Message { from, message: Message::Load { serial, shared, waiting } });
             }
             Happening::Finished { node, boot, slot, task, attempt, started } => {
-                if self.lives(node, boot) && self.machines[node.index()].slots[slot.index()] == Some((task, started)) {
-                    self.finish(node, slot, task, attempt, started);
+                let running = Running { task, attempt, started };
+                if self.lives(node, boot) && self.machines[node.index()].slots[slot.index()] == Some(running) {
+                    self.finish(node, slot, running);
                 }
             }
-            Happening::Killed { node, boot, slot } => {
+            Happening::Killed { node, boot, slot, attempt } => {
                 if self.lives(node, boot) {
-                    self.set_busy(-1);
+                    self.end_in_vain(attempt);
+                    self.outcome.failed_attempts += 1;
+                    self.record_killed(node, slot, attempt);
                     self.tell_and_decide(node, Event::Finished { slot, end: End::Killed, outputs: Vec::new() });
+                    self.record_pause(node, attempt);
                 }
             }
             Happening::Moved => self.moved(),
@@ -408,17 +460,24 @@ impl World {
                 let machine = &mut self.machines[node.index()];
                 if machine.boot == boot && machine.wake_at == Some(self.now) {
                     machine.wake_at = None;
+                    self.record_wake();
                     self.tell_and_decide(node, Event::Wake);
                 }
             }
             Happening::Crash { node, boot, back_after } => {
                 if boot.is_none_or(|boot| self.lives(node, boot)) {
-                    self.crash(node);
-                    if let Some(after) = back_after {
-                        self.agenda.plan(self.now + after, Happening::Return { node });
-                    }
+                    self.crash(node, back_after);
                 }
             }
+            Happening::CrashByChance { node, cause, number } => {
+                let back_after = self.cluster.faults.crashes_by_chance[cause].back_after;
+                self.crash(node, back_after);
+                // A node that stays away cannot die again.
+                if back_after.is_some() {
+                    self.plan_crash(node, cause, number.wrapping_add(1));
+                }
+            }
+            Happening::Drain { node } => self.tell_and_decide(node, Event::Drain),
             Happening::Return { node } => self.come_back(node),
             Happening::Room { node, bytes } => self.tell_and_decide(node, Event::Capacity { bytes }),
             Happening::Snapshot { failover } => self.snapshots[failover] = Some(self.storage.memory.clone()),
@@ -437,32 +496,67 @@ impl World {
         machine.boot == boot && machine.member.is_some()
     }
 
-    fn finish(&mut self, node: NodeId, slot: SlotId, task: TaskId, attempt: u16, started: Time) {
-        self.set_busy(-1);
+    fn finish(&mut self, node: NodeId, slot: SlotId, running: Running) {
+        let Running { task, attempt, started } = running;
         self.machines[node.index()].slots[slot.index()] = None;
-        self.outcome.busy_ns += self.now.since(started).as_nanos();
         let faults = &self.cluster.faults;
         let dice = self.cluster.seed ^ 0xFA11 ^ (u64::from(task.0) << 24) ^ (u64::from(attempt) << 56);
         if faults.failing > 0.0 && Rng::new(dice).unit() < faults.failing {
-            self.tell_and_decide(node, Event::Finished { slot, end: End::Failed { code: 1 }, outputs: Vec::new() });
+            self.end_in_vain(running);
+            self.outcome.failed_attempts += 1;
+            let end = End::Failed { code: 1 };
+            self.record_end(node, slot, running, trace::Outcome::Exited(1), end);
+            self.tell_and_decide(node, Event::Finished { slot, end, outputs: Vec::new() });
+            self.record_pause(node, running);
             return;
+        }
+        self.set_busy(-1);
+        let took = self.now.since(started).as_nanos();
+        self.outcome.busy_ns += took;
+        if self.cluster.faults.needs_leases() {
+            // Only the last one counts.
+            let earlier = self.ended_well_ns.insert(task, took as u64);
+            self.outcome.lost_ns += u128::from(earlier.unwrap_or(0));
         }
         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
         let outputs = self.flow.outputs(task).map(|object| (object, work.bytes(object))).collect();
-        self.record_end(node, slot, task, started);
+        self.record_end(node, slot, running, trace::Outcome::Done, End::Done);
         self.tell_and_decide(node, Event::Finished { slot, end: End::Done, outputs });
     }
 
-    /// A node dies: what it ran and had is gone, and what others fetched from it does not come.
-    fn crash(&mut self, node: NodeId) {
-        let machine = &mut self.machines[node.index()];
-        if machine.member.take().is_none() {
-            return;
+    /// An attempt is over that did not come to a good end.
+    fn end_in_vain(&mut self, attempt: Running) {
+        self.set_busy(-1);
+        let took = self.now.since(attempt.started).as_nanos();
+        self.outcome.busy_ns += took;
+        self.outcome.lost_ns += took;
+    }
+
+    /// A node dies, and comes back after a while if somebody says so.
+    fn crash(&mut self, node: NodeId, back_after: Option<Duration>) {
+        self.outcome.crashes += u64::from(self.machines[node.index()].member.is_some());
+        self.deaths_in_vain += 1;
+        self.end_life(node);
+        if let Some(after) = back_after {
+            let time = self.now + after;
+            self.last_return = self.last_return.max(time);
+            self.agenda.plan(time, Happening::Return { node });
         }
-        machine.wake_at = None;
-        let running = machine.slots.iter_mut().filter_map(Option::take).count();
-        for _ in 0..running {
-            self.set_busy(-1);
+    }
+
+    /// The life of a node is over: what it ran and had is gone, and what others fetched from it does not come.
+    fn end_life(&mut self, node: NodeId) {
+        let machine = &mut self.machines[node.index()];
+        let Some(member) = machine.member.take() else { return };
+        self.add_up(&member);
+        let machine = &mut self.machines[node.index()];
+        (machine.wake_at, machine.died) = (None, self.now);
+        for slot in 0..machine.slots.len() {
+            if let Some(attempt) = self.machines[node.index()].slots[slot].take() {
+                self.end_in_vain(attempt);
+                self.outcome.killed_attempts += 1;
+                self.record_died(node, SlotId::at(slot), attempt);
+            }
         }
         self.cut_off(node);
     }
@@ -511,11 +605,14 @@ impl World {
                         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
                         self.outcome.useful_ns += work.length(*task).as_nanos();
                     }
-                    self.last_progress = self.now;
+                    (self.last_progress, self.deaths_in_vain) = (self.now, 0);
                     self.outcome.makespan = settled.max(self.outcome.makespan);
                 }
-                (Verb::Close { child, .. }, Answer::Closed { closed: Closed::Ready, .. }) => self.record_ready(*child),
-                (Verb::Settle { .. }, Answer::Done) => self.outcome.makespan = settled.max(self.outcome.makespan),
+                (Verb::Settle { task, .. }, Answer::Done) => {
+                    self.outcome.makespan = settled.max(self.outcome.makespan);
+                    self.record_failed(*task);
+                }
+                (verb, answer) if self.recorder.is_some() => self.record_answer(verb, answer),
                 _ => {}
             }
         }
@@ -563,38 +660,55 @@ impl World {
         }
     }
 
-    fn why_stuck(&self) -> String {
-        let open = self.storage.memory.open_tasks();
-        let phases = self.flow.tasks().fold([0u64; 5], |mut phases, task| {
-            phases[self.storage.memory.record(task).phase as usize] += 1;
-            phases
-        });
-        let alive = self.machines.iter().filter(|machine| machine.member.is_some()).count();
-        let [waiting, ready, running, settled, delivered] = phases;
-        format!(
-            "nothing has happened for long, and {open} tasks have no verdict ({waiting} waiting, {ready} ready, {running} \
-             running, {settled} settled, {delivered} delivered; {alive} nodes alive)"
-        )
-    }
-
     /// Puts together what everybody has counted.
     fn count_up(&mut self) {
-        self.outcome.not_done = self.flow.task_count() as u64 - self.outcome.done;
+        self.count_verdicts();
         self.outcome.events = self.agenda.planned();
         self.outcome.store_verbs = self.storage.verbs;
         self.outcome.store_batches = self.storage.batches;
-        for member in self.machines.iter().filter_map(|machine| machine.member.as_ref()) {
-            let (tally, cache) = (member.tally, member.cache_tally());
-            self.outcome.hits += cache.hits;
-            self.outcome.misses += cache.misses;
-            self.outcome.hunts += tally.hunts;
-            self.outcome.hunts_won += tally.hunts_won;
-            self.outcome.stolen += tally.stolen;
-            self.outcome.pushed += tally.pushed;
-            self.outcome.migrated += tally.migrated;
-            self.outcome.reopened += tally.reopened;
-            self.outcome.claimed += tally.claimed;
+        for at in 0..self.machines.len() {
+            if let Some(member) = self.machines[at].member.take() {
+                self.add_up(&member);
+                self.machines[at].member = Some(member);
+            }
         }
+    }
+
+    /// Counts what became of tasks. One that was done may have had to be done again in vain, so that only the last word counts.
+    fn count_verdicts(&mut self) {
+        let all = self.flow.task_count() as u64;
+        if self.outcome.done < all || self.cluster.faults.needs_leases() {
+            self.outcome.done = 0;
+            for task in self.flow.tasks() {
+                let record = self.storage.memory.record(task);
+                match record.verdict {
+                    _ if record.phase < Phase::Settled => {}
+                    Verdict::Done => self.outcome.done += 1,
+                    Verdict::Failed => self.outcome.failed += 1,
+                    Verdict::Quarantined => self.outcome.quarantined += 1,
+                    Verdict::Skipped | Verdict::Cancelled => self.outcome.skipped += 1,
+                }
+            }
+        }
+        self.outcome.not_done = all - self.outcome.done;
+        let outside = (self.flow.made_count()..self.flow.object_count()).map(ObjectId::at);
+        let memory = &self.storage.memory;
+        let is_lost = |object: &ObjectId| memory.is_needed(*object) && memory.places(*object).next().is_none();
+        self.outcome.lost_inputs = outside.filter(is_lost).count() as u64;
+    }
+
+    /// Counts what a member has done, at the end of its life or of the run.
+    fn add_up(&mut self, member: &Member) {
+        let (tally, cache) = (member.tally, member.cache_tally());
+        self.outcome.hits += cache.hits;
+        self.outcome.misses += cache.misses;
+        self.outcome.hunts += tally.hunts;
+        self.outcome.hunts_won += tally.hunts_won;
+        self.outcome.stolen += tally.stolen;
+        self.outcome.pushed += tally.pushed;
+        self.outcome.migrated += tally.migrated;
+        self.outcome.reopened += tally.reopened;
+        self.outcome.claimed += tally.claimed;
     }
 }
 

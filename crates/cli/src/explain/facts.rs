@@ -141,6 +141,8 @@ pub struct Parents {
     pub open: u64,
     /// Some of those.
     pub open_names: Vec<String>,
+    /// How often something of what they had made was lost, and had to be made again.
+    pub lost_inputs: u64,
     /// How long it waited, from the beginning of the run.
     pub waited_s: Option<f64>,
     /// The one that was done last.

@@ -5,6 +5,7 @@ use throng_core::node::{Command, Event};
 use throng_core::stale::Reason;
 use throng_core::time::Time;
 use throng_core::trace::{self, Entry, Outcome};
+use throng_core::workflow::Workflow;
 use throng_runtime::log;
 use throng_runtime::recording::Recording;
 use throng_runtime::state::{RunDirectory, StateDirectory};
@@ -17,6 +18,8 @@ use crate::words;
 
 /// Lines shown of what a failed attempt printed: the last ones say what went wrong.
 const TAIL_LINES: usize = 5;
+/// Failures that are looked at to find the one through which a task was skipped.
+const FAILURES_TRIED: usize = 100;
 /// Names of parents that are still open.
 const OPEN_NAMED: usize = 5;
 
@@ -82,6 +85,8 @@ struct Story {
     had_start: Vec<bool>,
     is_pending: Vec<bool>,
     ready: Option<Time>,
+    /// How often what it reads was lost.
+    lost_inputs: u64,
     attempts: Vec<Attempt>,
     is_failed: bool,
     is_done: bool,
@@ -110,6 +115,7 @@ impl Story {
             had_start: vec![false; count],
             is_pending: vec![false; count],
             ready: None,
+            lost_inputs: 0,
             attempts: Vec::new(),
             is_failed: false,
             is_done: false,
@@ -120,7 +126,7 @@ impl Story {
             last_done: None,
         };
         let mut slots = Slots::new(flow, &recording.about.node, task);
-        let mut last_failure = None;
+        let mut failures = Vec::new();
         let mut retry_at: Option<Time> = None;
         let mut is_first = true;
         for (now, entry) in recording.entries() {
@@ -174,21 +180,29 @@ impl Story {
                     story.done_ns[subject.index()] = now.0;
                     story.last_done = Some(subject);
                     if subject == task {
-                        story.is_done = true;
+                        (story.is_done, story.is_failed) = (true, false);
                         story.completed(now);
                     }
                 }
                 Entry::Command(Command::Fail { task: subject, attempt }) => {
-                    last_failure = Some((subject, attempt, now));
+                    failures.push((subject, attempt, now));
                     story.first_failure.get_or_insert((subject, now));
                     story.last_done = Some(subject);
-                    story.is_failed |= subject == task;
+                    if subject == task {
+                        (story.is_done, story.is_failed) = (false, true);
+                    }
                 }
                 Entry::Command(Command::Interrupt { task: subject, retry_at: at, .. }) if subject == task => {
                     retry_at = at;
                 }
-                // What is skipped is noted right after what failed.
-                Entry::Skipped(subject) if subject == task => story.skipped_by = last_failure,
+                Entry::Skipped(subject) if subject == task => {
+                    story.skipped_by = culprit(flow, task, &failures);
+                    (story.is_done, story.is_failed) = (false, false);
+                }
+                Entry::Command(Command::Lost { task: subject, .. }) if subject == task => {
+                    story.lost_inputs += 1;
+                    slots.end(now);
+                }
                 _ => {}
             }
         }
@@ -305,6 +319,7 @@ impl Story {
             ran: ways.parents.iter().filter(|parent| self.had_start[parent.index()]).count() as u64,
             open: open.len() as u64,
             open_names: open.iter().take(OPEN_NAMED).map(|parent| flow.name(*parent)).collect(),
+            lost_inputs: self.lost_inputs,
             waited_s: ready.map(|ready| ready.since(self.first).as_secs_f64()),
             last,
         })
@@ -341,6 +356,13 @@ impl Story {
             last_task: scene.recording.flow.name(last),
         })
     }
+}
+
+/// The failure through which a task is skipped: the latest of one before it. On one node that is the latest of all; among many, others
+/// may have failed since.
+fn culprit(flow: &Workflow, task: TaskId, failures: &[(TaskId, u16, Time)]) -> Option<(TaskId, u16, Time)> {
+    let leads_here = |failure: &&(TaskId, u16, Time)| !chain::between(flow, failure.0, task).is_empty();
+    failures.iter().rev().take(FAILURES_TRIED).find(leads_here).or(failures.last()).copied()
 }
 
 /// The last lines that an attempt printed.

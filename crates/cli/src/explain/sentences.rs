@@ -224,6 +224,10 @@ fn waiting(account: &Account, text: &mut Text) {
         }
         _ => text.say(format!("It comes after {tasks}{ran}.")),
     }
+    if parents.lost_inputs > 0 {
+        let times = words::count_many(parents.lost_inputs, "time");
+        text.say(format!("Something that it reads was lost {times}, and had to be made again."));
+    }
 }
 
 fn queue_words(queue: &Queue, is_started: bool) -> Vec<String> {
@@ -430,6 +434,7 @@ mod tests {
             ran: 12,
             open: 0,
             open_names: Vec::new(),
+            lost_inputs: 0,
             waited_s: Some(3.2),
             last: Some(LastParent { task: "shrink:7".to_owned(), done_s: 3.4, ran_s: Some(0.8), is_up_to_date: false }),
         });

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use throng_core::workflow::Workflow;
 use throng_sim::{Cluster, Outcome};
 
+use super::faults;
 use super::options::{inputs_word, submission_word};
 use super::sizes::Found;
 
@@ -41,6 +42,7 @@ pub fn cluster_figures(cluster: &Cluster) -> Value {
         "pack": cluster.pack.to_string(),
         "vary_time": cluster.variation.time,
         "vary_size": cluster.variation.size,
+        "faults": faults::written(&cluster.faults),
         "seed": cluster.seed,
     })
 }
@@ -48,10 +50,22 @@ pub fn cluster_figures(cluster: &Cluster) -> Value {
 /// What came out.
 pub fn result(outcome: &Outcome) -> Value {
     let bound = &outcome.bound;
+    let damage = json!({
+        "crashes": outcome.crashes,
+        "restarts": outcome.restarts,
+        "failed_attempts": outcome.failed_attempts,
+        "killed_attempts": outcome.killed_attempts,
+        "lost_ns": whole(outcome.lost_ns),
+        "lost_inputs": outcome.lost_inputs,
+        "lost_messages": outcome.lost_messages,
+    });
     json!({
-        "stuck": outcome.stuck,
+        "stuck": outcome.stuck.as_ref().map(|why| why.replace('\n', "; ")),
         "done": outcome.done,
         "not_done": outcome.not_done,
+        "failed": outcome.failed,
+        "quarantined": outcome.quarantined,
+        "skipped": outcome.skipped,
         "slots": outcome.slots,
         "makespan_ns": outcome.makespan.as_nanos() as u64,
         "bound_ns": bound.ns(),
@@ -78,6 +92,7 @@ pub fn result(outcome: &Outcome) -> Value {
         "migrated": outcome.migrated,
         "reopened": outcome.reopened,
         "claimed": outcome.claimed,
+        "faults": damage,
         "store_operations": outcome.store_verbs,
         "store_batches": outcome.store_batches,
         "messages": outcome.messages,

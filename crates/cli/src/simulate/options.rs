@@ -11,6 +11,7 @@ use throng_runtime::run::demand_in_words;
 use throng_sim::cluster::Variation;
 use throng_sim::{Cluster, Inputs, Submission};
 
+use super::faults::{self, Fault};
 use super::sizes::Found;
 use crate::exit::Failure;
 use crate::words;
@@ -76,6 +77,9 @@ pub struct ClusterArguments {
     /// By how much what tasks write differs
     #[arg(long, default_value_t = 0.0, value_name = "PART", value_parser = part)]
     pub vary_size: f64,
+    /// Something that breaks, such as crash:node=3,at=10s,back=5s (see below); may be given several times
+    #[arg(long, value_name = "FAULT", value_parser = faults::fault)]
+    pub fault: Vec<Fault>,
     /// What chance is made of: the same seed gives the same run
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
@@ -86,8 +90,8 @@ const MOST_NODES: i64 = 1_000_000;
 const MOST_CORES: i64 = 4096;
 
 /// Options that can be compared.
-pub const COMPARED: [&str; 10] =
-    ["place", "order", "pack", "nodes", "cores", "bandwidth", "cache", "inputs", "submit", "staged"];
+pub const COMPARED: [&str; 11] =
+    ["place", "order", "pack", "nodes", "cores", "bandwidth", "cache", "inputs", "submit", "staged", "fault"];
 
 impl ClusterArguments {
     /// Gives an option that can be compared another value.
@@ -107,6 +111,9 @@ impl ClusterArguments {
             "inputs" => self.inputs = inputs(value)?,
             "submit" => self.submit = submission(value)?,
             "staged" => self.staged = number(1000)?,
+            // In addition to those that all runs have.
+            "fault" if value == "none" => {}
+            "fault" => self.fault.push(faults::fault(value)?),
             other => return Err(format!("`{other}` cannot be compared: choose among {}", COMPARED.join(", "))),
         }
         Ok(())
@@ -120,6 +127,7 @@ impl ClusterArguments {
             let message = format!("there is no node {node}: there are {}", words::count(self.nodes.into(), "node"));
             return Err(Failure::bad_input(message, "nodes are counted from 0"));
         }
+        let store_shards = self.store_shards.unwrap_or(self.nodes);
         let cluster = Cluster {
             memory_bytes: self.memory,
             bandwidth: self.bandwidth,
@@ -129,7 +137,7 @@ impl ClusterArguments {
             staged_per_core: self.staged,
             shared_bandwidth: self.shared_bandwidth,
             store_latency: self.store_latency,
-            store_shards: self.store_shards.unwrap_or(self.nodes),
+            store_shards,
             store_rate: self.store_rate,
             inputs: self.inputs,
             found_bytes: Arc::clone(&found.bytes),
@@ -138,6 +146,7 @@ impl ClusterArguments {
             order: self.order.clone(),
             pack: self.pack.clone(),
             variation: Variation { time: self.vary_time, size: self.vary_size },
+            faults: faults::faults(&self.fault, self.nodes, store_shards)?,
             seed: self.seed,
             ..Cluster::new(self.nodes, self.cores)
         };

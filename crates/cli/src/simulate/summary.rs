@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use throng_core::workflow::Workflow;
-use throng_sim::{Cluster, Outcome};
+use throng_sim::{Cluster, Faults, Outcome};
 
-use super::Simulated;
 use super::options::bandwidth_words;
+use super::{Simulated, faults};
 use crate::words;
 
 /// Tells how a simulated run went.
@@ -18,9 +18,17 @@ pub fn tell(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) {
 
 fn lines(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) -> Vec<String> {
     let Simulated { outcome, took } = simulated;
-    let mut lines = vec![heading(flow, cluster), policies(cluster), String::new()];
+    let mut lines = vec![heading(flow, cluster), policies(cluster)];
+    if cluster.faults != Faults::default() {
+        lines.push(format!("faults {}", faults::written(&cluster.faults).join(" ")));
+    }
+    lines.push(String::new());
     if let Some(why) = &outcome.stuck {
-        lines.push(row("stuck after", &time(outcome.makespan), why));
+        let mut name = ("stuck after", time(outcome.makespan));
+        for line in why.lines() {
+            lines.push(row(name.0, &name.1, line));
+            name = ("", String::new());
+        }
         lines.push(row("tasks", &words::thousands(outcome.done), "done"));
     } else {
         lines.extend(times(outcome));
@@ -28,6 +36,10 @@ fn lines(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) -> Vec<Strin
     lines.push(String::new());
     lines.extend(data(outcome));
     lines.push(String::new());
+    if cluster.faults != Faults::default() {
+        lines.extend(damage(outcome));
+        lines.push(String::new());
+    }
     let seconds = took.as_secs_f64().max(1e-9);
     lines.push(row(
         "simulated in",
@@ -77,21 +89,20 @@ fn times(outcome: &Outcome) -> Vec<String> {
     } else {
         "the work on all cores"
     };
-    lines.push(row(
-        "lower bound",
-        &time(Duration::from_nanos(outcome.bound.ns())),
-        &format!("{} of the makespan; no schedule is faster: {limit}", percent(outcome.of_bound())),
-    ));
-    lines.push(row(
-        "expected",
-        &seconds(outcome.analytic_seconds),
-        &format!("{} of the makespan; the analytic bound, with waiting and data", percent(outcome.of_analytic())),
-    ));
-    let not_done = match outcome.not_done {
-        0 => "all done".to_owned(),
-        some => format!("done; {} did not run, or failed", words::thousands(some)),
-    };
-    lines.push(row("tasks", &words::thousands(outcome.done), &not_done));
+    // The bounds are those of all tasks: a run that left some out says nothing against them.
+    if outcome.not_done == 0 {
+        lines.push(row(
+            "lower bound",
+            &time(Duration::from_nanos(outcome.bound.ns())),
+            &format!("{} of the makespan; no schedule is faster: {limit}", percent(outcome.of_bound())),
+        ));
+        lines.push(row(
+            "expected",
+            &seconds(outcome.analytic_seconds),
+            &format!("{} of the makespan; the analytic bound, with waiting and data", percent(outcome.of_analytic())),
+        ));
+    }
+    lines.push(row("tasks", &words::thousands(outcome.done), &not_done(outcome)));
     lines.push(row("throughput", &words::rate(outcome.throughput()), "tasks"));
     lines.push(row("a task costs", &seconds(outcome.seconds_per_task()), "of a core, idle time shared out"));
     lines.push(row("efficiency", &percent(outcome.efficiency()), "of the cores' time was work that counts"));
@@ -102,7 +113,7 @@ fn times(outcome: &Outcome) -> Vec<String> {
 fn data(outcome: &Outcome) -> Vec<String> {
     let inputs = outcome.hits + outcome.misses;
     let many = |number| words::thousands(number);
-    let mut lines = vec![
+    vec![
         row("data moved", &words::bytes(outcome.moved_bytes), &words::count_many(outcome.moves, "transfer")),
         match inputs {
             0 => row("cache", "-", "no task reads anything"),
@@ -121,12 +132,50 @@ fn data(outcome: &Outcome) -> Vec<String> {
         row("migrated", &many(outcome.migrated), "tasks put up for others to steal"),
         row("store", &many(outcome.store_verbs), &format!("operations in {}", batches(outcome.store_batches))),
         row("messages", &many(outcome.messages), "between nodes"),
+    ]
+}
+
+/// What broke, and what it cost.
+fn damage(outcome: &Outcome) -> Vec<String> {
+    let many = |number| words::thousands(number);
+    let restarts = match outcome.restarts {
+        0 => String::new(),
+        some => format!("; {} one that was cut off had to begin anew", words::count_many(some, "time")),
+    };
+    let attempts = format!(
+        "of cores: {} ended with their node, {} failed",
+        words::count_many(outcome.killed_attempts, "attempt"),
+        many(outcome.failed_attempts),
+    );
+    let mut lines = vec![
+        row("crashes", &many(outcome.crashes), &format!("of nodes{restarts}")),
+        row("work lost", &seconds(outcome.lost_ns as f64 / 1e9), &attempts),
+        row("taken over", &many(outcome.claimed), "tasks of dead nodes, by others"),
+        row("made again", &many(outcome.reopened), "tasks, because what they had made was lost"),
+        row("undelivered", &many(outcome.lost_messages), "messages, and answers of the store"),
     ];
-    if outcome.reopened + outcome.claimed > 0 {
-        let meaning = format!("done again for lost data; {} taken over from dead nodes", many(outcome.claimed));
-        lines.push(row("recovered", &many(outcome.reopened), &meaning));
+    if outcome.lost_inputs > 0 {
+        let meaning = "files from outside, with the nodes that had them; not with --inputs shared";
+        lines.push(row("inputs lost", &many(outcome.lost_inputs), meaning));
     }
     lines
+}
+
+/// What became of the tasks that are not done.
+fn not_done(outcome: &Outcome) -> String {
+    let open = outcome.not_done - outcome.failed - outcome.quarantined - outcome.skipped;
+    let kinds = [
+        (outcome.failed, "failed"),
+        (outcome.quarantined, "given up, after three nodes had died while they ran them"),
+        (outcome.skipped, "skipped after those"),
+        (open, "without a verdict"),
+    ];
+    let some: Vec<String> = kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", words::thousands(count)))
+        .collect();
+    if some.is_empty() { "all done".to_owned() } else { format!("done; {}", some.join(", ")) }
 }
 
 fn batches(count: u64) -> String {

@@ -158,6 +158,8 @@ impl<'a> Pass<'a> {
                 self.set_fate(task, if retry_at.is_some() { Fate::Pausing } else { Fate::Interrupted });
                 self.retries.extend(retry_at.map(|time| Reverse((time, task))));
             }
+            // It could have run, and waits again until somebody has made what it reads.
+            Entry::Command(Command::Lost { task, .. }) => self.set_fate(task, Fate::Waiting),
             Entry::Decide | Entry::Event(_) | Entry::Command(_) => {}
         }
     }

@@ -62,6 +62,9 @@ impl Member {
             (Purpose::Locate(object), Answer::Located { bytes, generation, places }) => {
                 self.located(now, object, bytes, generation, places, out);
             }
+            (Purpose::LookFor(object), Answer::Located { generation, places, .. }) => {
+                self.looked_for(object, generation, &places);
+            }
             (Purpose::Drop(object), answer) => {
                 let is_gone = answer == Answer::Done;
                 // It may have been made here since it was to go.
@@ -87,7 +90,7 @@ impl Member {
                 }
             }
             (Purpose::Renew { sent }, answer) => self.renewed(now, sent, answer, out),
-            (Purpose::Join { sent }, answer) => self.joined(now, sent, answer),
+            (Purpose::Join { sent }, answer) => self.joined(now, sent, answer, out),
             (Purpose::Resettle, Answer::Settled(tasks)) => self.close_again(tasks),
             _ => {}
         }

@@ -1,10 +1,19 @@
 //! Where objects lie, fetching them, and what to do when the last copy is gone.
 
+use std::time::Duration;
+
 use super::{Command, Load, Member, Purpose, Source};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::node;
-use crate::store::{Inputs, Owner, Reopened, SHARED_BY_ALL, Verb, Verdict};
+use crate::store::{Inputs, Owner, Reopened, SHARED_BY_ALL, Verb, Verdict, bucket};
 use crate::time::Time;
+
+/// How long until something from outside that was not to be found is looked for again: longer than it takes until all nodes have heard
+/// that the store has lost writes, and have told it again what they have.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(2500);
+
+/// How often it is looked for before the task fails.
+const LOOKS: u32 = 4;
 
 /// What the store said about an object that is being fetched.
 #[derive(Clone, Debug, Default)]
@@ -103,14 +112,21 @@ impl Member {
         self.fetch_from_next(now, object, 0, out);
     }
 
+    /// Tells the store what lies here of what came from outside, in case it has forgotten: anything else can be made again.
+    pub(super) fn tell_what_is_here(&mut self) {
+        let made = self.flow.made_count();
+        for (object, _) in self.node.objects().into_iter().filter(|(object, _)| object.index() >= made) {
+            self.tell(Verb::Copied { object, owner: self.setup.me });
+        }
+    }
+
     /// What a task reads is gone: it waits for the producer again, which has to run once more.
-    pub(super) fn lost(&mut self, task: TaskId, object: ObjectId) {
+    pub(super) fn lost(&mut self, now: Time, task: TaskId, object: ObjectId) {
         let generation_lost = self.found.get(&object).map_or(0, |found| found.generation);
         let producer = self.flow.producer(object);
         let position = producer.and_then(|parent| self.kin.position(&self.flow, parent, task));
         let (Some(parent), Some(position)) = (producer, position) else {
-            // It came from outside, and nobody can make it again.
-            self.settle(task, Verdict::Failed);
+            self.not_found(now, task);
             return;
         };
         let generation = self.generation(task);
@@ -119,11 +135,52 @@ impl Member {
         self.ask(wait, Purpose::Await { task, parent, generation: generation_lost, position });
     }
 
+    /// What came from outside nobody can make again. But a store that has lost writes may not know who has it until he has said so again.
+    fn not_found(&mut self, now: Time, task: TaskId) {
+        let looks = self.not_found.entry(task).or_default();
+        *looks += 1;
+        if !self.setup.has_leases || *looks > LOOKS {
+            self.not_found.remove(&task);
+            self.settle(task, Verdict::Failed);
+            return;
+        }
+        self.let_go(task);
+        self.look_again.insert((now + LOOK_AGAIN_AFTER, task));
+    }
+
+    /// Takes up again what was put off.
+    pub(super) fn look_again(&mut self, now: Time) {
+        while let Some((_, task)) = self.look_again.first().copied().filter(|(time, _)| *time <= now) {
+            self.look_again.pop_first();
+            self.ask(Verb::Owned { bucket: bucket(task), owner: self.setup.me }, Purpose::Owned);
+        }
+    }
+
+    /// A task waits for something that was lost: what else it reads may have been lost with it, and is better made at the same time
+    /// than one after the other.
+    fn look_for_others(&mut self, task: TaskId, parent: TaskId) {
+        let (flow, by) = (self.flow.clone(), self.setup.me.node);
+        let made = flow.inputs(task).filter(|object| flow.producer(*object).is_some_and(|maker| maker != parent));
+        for object in made.filter(|object| !self.node.has_object(*object)).collect::<Vec<_>>() {
+            self.ask(Verb::Locate { object, by }, Purpose::LookFor(object));
+        }
+    }
+
+    /// The store has said where something is that a waiting task reads.
+    pub(super) fn looked_for(&mut self, object: ObjectId, generation: u16, places: &[NodeId]) {
+        let is_lost = places.iter().all(|place| self.is_gone(*place)) && !self.node.has_object(object);
+        if let Some(parent) = self.flow.producer(object).filter(|_| is_lost) {
+            let reopen = Verb::Reopen { task: parent, generation, by: self.setup.me };
+            self.ask(reopen, Purpose::Reopen { parent, generation, child: None });
+        }
+    }
+
     pub(super) fn awaits(&mut self, task: TaskId, parent: TaskId, generation: u16, position: u32, is_ours: bool) {
         self.let_go(task);
         if is_ours {
             let reopen = Verb::Reopen { task: parent, generation, by: self.setup.me };
             self.ask(reopen, Purpose::Reopen { parent, generation, child: Some((task, position)) });
+            self.look_for_others(task, parent);
         }
     }
 

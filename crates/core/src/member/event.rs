@@ -92,7 +92,7 @@ pub enum Event {
     },
     /// A task, and whatever waits for it, is not wanted any more.
     Cancel(TaskId),
-    /// The member is to finish what runs and take on nothing else.
+    /// The member is to finish what runs and start nothing else. What waits goes to others, as long as there are any that start things.
     Drain,
     /// It is the time that [`crate::member::Member::next_wake`] named, or later.
     Wake,

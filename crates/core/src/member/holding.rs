@@ -25,7 +25,7 @@ impl Member {
             rng: &mut self.rng,
         };
         match self.place.ready(&ready, &inputs, &mut view) {
-            Placement::Push(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
+            Placement::Push(node) if !self.takes_tasks(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
             Placement::Push(node) => {
                 self.tally.pushed += 1;
                 self.hand_over(ready, inputs, node, None, 0, Terms::Keep);

@@ -83,11 +83,20 @@ impl Member {
         }
     }
 
-    pub(super) fn joined(&mut self, now: Time, sent: Time, answer: Answer) {
+    pub(super) fn joined(&mut self, now: Time, sent: Time, answer: Answer, out: &mut Vec<Command>) {
         if answer == Answer::Done {
             self.lease.valid_until = sent + LEASE;
             self.lease.renew_at = Some(now + RENEW_EVERY);
+        } else {
+            self.begin_anew(now, out);
         }
+    }
+
+    /// Others have stepped in: whatever this life still does counts for nothing.
+    fn begin_anew(&mut self, now: Time, out: &mut Vec<Command>) {
+        self.lease.valid_until = now;
+        self.lease.renew_at = None;
+        out.push(Command::Restart);
     }
 
     pub(super) fn wake_lease(&mut self, now: Time) {
@@ -100,10 +109,7 @@ impl Member {
 
     pub(super) fn renewed(&mut self, now: Time, sent: Time, answer: Answer, out: &mut Vec<Command>) {
         let Answer::Members(Membership { seen, changes, dead, losses }) = answer else {
-            // Others have stepped in: whatever this life still does counts for nothing.
-            self.lease.valid_until = now;
-            self.lease.renew_at = None;
-            out.push(Command::Restart);
+            self.begin_anew(now, out);
             return;
         };
         self.lease.valid_until = self.lease.valid_until.max(sent + LEASE);
@@ -119,6 +125,7 @@ impl Member {
                     self.gone.remove(&owner.node);
                     if owner.boot > self.lease.boot_of(owner.node) {
                         has_lost = true;
+                        self.draining.remove(&owner.node);
                     }
                     self.lease.boots.insert(owner.node, owner.boot);
                 }
@@ -135,6 +142,7 @@ impl Member {
         }
         if losses > self.lease.losses {
             self.lease.losses = losses;
+            self.tell_what_is_here();
             self.make_sure();
             self.sweep();
         }
@@ -149,6 +157,16 @@ impl Member {
         self.lease.must_claim = false;
         self.lease.is_claiming = true;
         self.lease.in_claim = std::mem::take(&mut self.lease.claiming);
+        let dead = self.known_dead();
+        for bucket in 0..BUCKETS {
+            let is_last = bucket == BUCKETS - 1;
+            let claim = Verb::Claim { bucket, dead: dead.clone(), by: self.setup.me };
+            self.ask(claim, Purpose::Claim { is_last });
+        }
+    }
+
+    /// All lives that are over, as far as this member has heard; the last of each node stands for those before it.
+    pub(super) fn known_dead(&self) -> Arc<[Owner]> {
         let mut dead: BTreeMap<NodeId, u32> = BTreeMap::new();
         let known = self.gone.iter().map(|node| Owner { node: *node, boot: self.lease.boot_of(*node) });
         let earlier = self.lease.boots.iter().map(|(node, boot)| Owner { node: *node, boot: boot - 1 });
@@ -158,12 +176,7 @@ impl Member {
             let boot = dead.entry(owner.node).or_insert(owner.boot);
             *boot = owner.boot.max(*boot);
         }
-        let dead: Arc<[Owner]> = dead.into_iter().map(|(node, boot)| Owner { node, boot }).collect();
-        for bucket in 0..BUCKETS {
-            let is_last = bucket == BUCKETS - 1;
-            let claim = Verb::Claim { bucket, dead: dead.clone(), by: self.setup.me };
-            self.ask(claim, Purpose::Claim { is_last });
-        }
+        dead.into_iter().map(|(node, boot)| Owner { node, boot }).collect()
     }
 
     pub(super) fn claimed(

@@ -66,6 +66,8 @@ pub enum Message {
     },
     /// I have more than I can do: ask somebody.
     Work,
+    /// I start nothing any more: send tasks to others.
+    Draining,
     /// Nobody needs these any more.
     Unneeded(Vec<ObjectId>),
 }

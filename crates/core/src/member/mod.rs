@@ -115,6 +115,8 @@ enum Purpose {
     },
     HandOver(TaskId),
     Locate(ObjectId),
+    /// Something that a task reads that waits already for something else.
+    LookFor(ObjectId),
     Drop(ObjectId),
     Verify(Load, Terms),
     Retake(Load),
@@ -205,6 +207,12 @@ pub struct Member {
     serial: u64,
     gone: BTreeSet<NodeId>,
     is_draining: bool,
+    /// Nodes that have said that they start nothing any more.
+    draining: BTreeSet<NodeId>,
+    /// Tasks whose inputs from outside were not to be found, and when they are looked for again.
+    look_again: BTreeSet<(Time, TaskId)>,
+    /// How often they were not to be found.
+    not_found: BTreeMap<TaskId, u32>,
     /// Whether there was nothing to do when that was last looked at.
     may_hunt: bool,
     scratch: Vec<node::Command>,
@@ -277,6 +285,9 @@ impl Member {
             serial: 0,
             gone: BTreeSet::new(),
             is_draining: false,
+            draining: BTreeSet::new(),
+            look_again: BTreeSet::new(),
+            not_found: BTreeMap::new(),
             may_hunt: false,
             scratch: Vec::new(),
             tally: Tally::default(),
@@ -307,7 +318,8 @@ impl Member {
 
     /// Whether it answers for nothing and nobody waits for it.
     pub fn is_idle(&self) -> bool {
-        self.held.is_empty() && self.deliveries.is_empty() && self.parcels.is_empty() && self.asked.is_empty()
+        let has_nothing = self.held.is_empty() && self.deliveries.is_empty() && self.look_again.is_empty();
+        has_nothing && self.parcels.is_empty() && self.asked.is_empty()
     }
 
     /// Whether it thinks that it answers for a task.
@@ -320,6 +332,11 @@ impl Member {
         !self.is_draining && self.lease.is_valid(now)
     }
 
+    /// Whether it finishes what runs and starts nothing else.
+    pub fn is_draining(&self) -> bool {
+        self.is_draining
+    }
+
     /// When the member wants [`Event::Wake`], if nothing happens before.
     pub fn next_wake(&self) -> Option<Time> {
         let times = [
@@ -329,6 +346,7 @@ impl Member {
             self.window.ends,
             self.check_at,
             self.announce_at,
+            self.look_again.first().map(|(time, _)| *time),
             self.parcels.values().map(|parcel| parcel.resend_at).min(),
             // All probes wait equally long: the first is the first to end.
             self.probes.values().next().map(|probe| probe.until),
@@ -353,7 +371,7 @@ impl Member {
             Event::Place(place) => self.change_place(now, place),
             Event::Capacity { bytes } => self.tell_node(now, node::Event::Capacity { bytes }, out),
             Event::Cancel(task) => self.ask(Verb::Cancel { task, by: self.setup.me }, Purpose::Cancel(task)),
-            Event::Drain => self.is_draining = true,
+            Event::Drain => self.drain(out),
             Event::Wake => self.wake(now, out),
         }
     }
@@ -427,12 +445,15 @@ impl Member {
                 self.ask(Verb::Locate { object, by: me.node }, Purpose::Locate(object));
             }
             node::Command::Fetch { object, bytes } => self.fetch(object, bytes, out),
-            node::Command::Drop { object } => self.ask(Verb::Drop { object, owner: me }, Purpose::Drop(object)),
+            node::Command::Drop { object } => {
+                let dead = self.known_dead();
+                self.ask(Verb::Drop { object, owner: me, dead }, Purpose::Drop(object));
+            }
             node::Command::Evict { object } => {
-                self.tell(Verb::Drop { object, owner: me });
+                self.tell(Verb::Drop { object, owner: me, dead: self.known_dead() });
                 out.push(Command::Evict { object });
             }
-            node::Command::Lost { task, object } => self.lost(task, object),
+            node::Command::Lost { task, object } => self.lost(now, task, object),
             node::Command::NeverFits { task, .. } => self.settle(task, Verdict::Failed),
         }
     }
@@ -447,7 +468,8 @@ impl Member {
                 self.share_surplus(now, true);
                 let shared = self.sharable() as u32;
                 self.note_hungry(from, shared == 0);
-                self.send(from, Message::Load { serial, shared, waiting: self.load() }, out);
+                let waiting = if self.is_draining { u32::MAX } else { self.load() };
+                self.send(from, Message::Load { serial, shared, waiting }, out);
             }
             Message::Load { serial, shared, waiting } => self.heard_load(now, from, serial, shared, waiting, out),
             Message::Steal { serial, boot } => self.robbed(now, from, serial, boot, out),
@@ -456,6 +478,9 @@ impl Member {
             Message::Take { parcel, sender, oldest, boot, serial, terms, tasks } => {
                 if boot == self.setup.me.boot {
                     self.send(from, Message::Taken { parcel }, out);
+                    if self.is_draining {
+                        self.send(from, Message::Draining, out);
+                    }
                     if self.is_new_parcel(from, sender, oldest, parcel) {
                         self.take(now, serial, terms, tasks, out);
                     }
@@ -463,6 +488,7 @@ impl Member {
             }
             Message::Taken { parcel } => drop(self.parcels.remove(&parcel)),
             Message::Work => self.called(now, from, out),
+            Message::Draining => drop(self.draining.insert(from)),
             Message::Unneeded(objects) => {
                 for object in objects {
                     self.tell_node(now, node::Event::Unneeded { object }, out);
@@ -496,6 +522,7 @@ impl Member {
         self.tell_node(now, node::Event::Wake, out);
         self.wake_hunter(now, out);
         self.wake_lease(now);
+        self.look_again(now);
         if self.check_at.is_some_and(|time| time <= now) {
             self.check_at = None;
             self.share_surplus(now, false);
@@ -512,10 +539,23 @@ impl Member {
         self.hunter.rest_until(now);
     }
 
-    /// A member that drains starts nothing: whatever waits here goes to others, now and when it comes later.
+    fn drain(&mut self, out: &mut Vec<Command>) {
+        self.is_draining = true;
+        for node in (0..self.setup.nodes).map(NodeId).filter(|node| *node != self.setup.me.node) {
+            self.send(node, Message::Draining, out);
+        }
+    }
+
+    /// Whether a node would run a task that it is given.
+    fn takes_tasks(&self, node: NodeId) -> bool {
+        !self.is_gone(node) && !self.draining.contains(&node)
+    }
+
+    /// A member that drains starts nothing: whatever waits here goes to others, now and when it comes later. If nobody is
+    /// left who would start it, it stays: whoever drains all nodes wants the run to pause, not to go round.
     fn hand_over_waiting(&mut self, now: Time, out: &mut Vec<Command>) {
         let all = (0..self.setup.nodes).map(NodeId);
-        let peers: Vec<NodeId> = all.filter(|node| *node != self.setup.me.node && !self.is_gone(*node)).collect();
+        let peers: Vec<NodeId> = all.filter(|node| *node != self.setup.me.node && self.takes_tasks(*node)).collect();
         if self.node.waiting() == 0 || peers.is_empty() {
             return;
         }

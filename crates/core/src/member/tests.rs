@@ -24,6 +24,8 @@ struct Cluster {
     started: Vec<(String, usize)>,
     killed: Vec<String>,
     evicted: Vec<(usize, ObjectId)>,
+    /// Members that have to begin a new life.
+    restarted: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -80,6 +82,7 @@ impl Cluster {
             started: Vec::new(),
             killed: Vec::new(),
             evicted: Vec::new(),
+            restarted: Vec::new(),
         };
         for (name, bytes, node) in plan.brought {
             let (object, bytes) = (cluster.object(name), *bytes);
@@ -172,7 +175,8 @@ impl Cluster {
             Command::Send { to, message } => {
                 self.events.push_back((to.index(), Event::Message { from: NodeId(node as u32), message }));
             }
-            Command::Restart => panic!("nobody has to begin again here"),
+            Command::Restart => self.restarted.push(node),
+            Command::Serve { .. } | Command::Redirect { .. } => panic!("nobody asks for objects here"),
         }
     }
 
@@ -310,6 +314,41 @@ fn a_member_that_drains_hands_over_what_comes_later() {
         assert!(cluster.all_done());
         assert_eq!(cluster.started.iter().map(|(_, node)| *node).collect::<Vec<_>>(), [0, 1]);
     }
+}
+
+#[test]
+fn when_all_drain_tasks_stay_where_they_are() {
+    let text = "tasks: { t: { foreach: { i: 1..9 }, run: 'x {i}' } }";
+    for place in ["mlb", "mdl", "random", "sampled", "queue", "central"] {
+        let mut cluster = Cluster::begin(text, Plan { nodes: 3, place, is_spread: true, ..MORTAL });
+        let begun = cluster.started.len();
+        for node in 0..3 {
+            cluster.tell(node, Event::Drain);
+        }
+        let before = cluster.flow.tasks().map(|task| cluster.memory.record(task).tenure).collect::<Vec<_>>();
+        while let Some((_, _, task)) = cluster.running.first().copied() {
+            let name = cluster.flow.name(task);
+            cluster.done(&name);
+        }
+        cluster.pass(Duration::from_secs(100));
+        assert_eq!(cluster.started.len(), begun, "{place}: whoever drains starts nothing");
+        let after = cluster.flow.tasks().map(|task| cluster.memory.record(task).tenure).collect::<Vec<_>>();
+        assert_eq!(after, before, "{place}: tasks do not go round");
+        let open = cluster.flow.tasks().filter(|task| cluster.memory.record(*task).phase == Phase::Ready).count();
+        assert_eq!(open, 9 - begun, "{place}");
+    }
+}
+
+#[test]
+fn a_life_that_is_over_begins_anew_instead_of_joining() {
+    let mut cluster = Cluster::new("tasks: { a: { run: x } }", MORTAL);
+    cluster.memory.apply(Time::START, &Verb::Join { owner: owner(0) });
+    cluster.events.clear();
+    cluster.now = Time::START + crate::store::LEASE;
+    // Its question comes for the second time, after the others could have stepped in.
+    cluster.tell(0, Event::Join);
+    assert_eq!(cluster.restarted, [0]);
+    assert!(cluster.started.is_empty() && !cluster.member(0).may_start(cluster.now));
 }
 
 #[test]

@@ -290,6 +290,11 @@ impl Node {
         }
     }
 
+    /// When a task that has failed will be tried again, if it waits for that.
+    pub fn tried_again_at(&self, task: TaskId) -> Option<Time> {
+        self.retries.keys().find(|(_, waiting)| *waiting == task).map(|(time, _)| *time)
+    }
+
     /// Under what conditions the attempt in a slot runs.
     pub fn conditions(&self, slot: SlotId) -> Option<Conditions> {
         let running = self.slots[slot.index()].as_ref()?;

@@ -58,13 +58,18 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// A node takes part from now on; an earlier life of it is dead.
+    /// A node takes part from now on; an earlier life of it is dead. A life that is over stays over, for others may have stepped in:
+    /// only the next one may join.
     pub(super) fn join(&mut self, now: Time, owner: Owner) -> bool {
+        self.expire(now);
         if let Some(member) = self.members.get(&owner.node) {
             if member.boot > owner.boot {
                 return false;
             }
-            if member.boot < owner.boot && member.standing == Standing::Alive {
+            if member.boot == owner.boot {
+                return member.standing == Standing::Alive;
+            }
+            if member.standing == Standing::Alive {
                 self.dead.insert(Owner { boot: member.boot, ..owner }, None);
             }
         }

@@ -83,6 +83,11 @@ impl Memory {
         self.objects.places(object).map(|owner| owner.node)
     }
 
+    /// The same, with the life in which each of them got it.
+    pub fn copies(&self, object: ObjectId) -> impl Iterator<Item = Owner> + '_ {
+        self.objects.places(object)
+    }
+
     /// Whether somebody will read an object.
     pub fn is_needed(&self, object: ObjectId) -> bool {
         self.objects.is_needed(object)
@@ -113,6 +118,11 @@ impl Memory {
             let needs = earlier.needs.range((task, 0)..=(task, u32::MAX));
             self.needs.extend(needs.map(|(key, needs)| (*key, *needs)));
             for object in self.flow.outputs(task) {
+                self.objects.restore(&earlier.objects, &self.kin, object);
+            }
+        }
+        for object in (self.flow.made_count()..self.flow.object_count()).map(ObjectId::at) {
+            if is_lost(object.0 % BUCKETS) {
                 self.objects.restore(&earlier.objects, &self.kin, object);
             }
         }
@@ -179,16 +189,24 @@ impl Memory {
                 let Record { generation, attempt, tenure, .. } = *self.record(*task);
                 Answer::Closed { closed: Closed::Skipped, generation, attempt, tenure, inputs: Inputs::default() }
             }
-            Verb::Locate { object, by } => Answer::Located {
-                bytes: self.objects.bytes(*object),
-                generation: self.flow.producer(*object).map_or(0, |producer| self.record(producer).generation),
-                places: self.objects.told(*object, *by),
-            },
+            Verb::Locate { object, by } => {
+                let made_by = self.flow.producer(*object).map(|producer| self.record(producer));
+                // While it is made again, what is missing is what the generation before had made.
+                let generation = made_by.map_or(0, |record| match record.phase {
+                    Phase::Settled | Phase::Delivered => record.generation,
+                    _ => record.generation.saturating_sub(1),
+                });
+                let (bytes, places) = (self.objects.bytes(*object), self.objects.told(*object, *by));
+                Answer::Located { bytes, generation, places }
+            }
             Verb::Copied { object, owner } => {
                 self.objects.copied(*object, *owner);
                 Answer::Done
             }
-            Verb::Drop { object, owner } => told(self.objects.drop_copy(*object, *owner, self.is_result(*object))),
+            Verb::Drop { object, owner, dead } => {
+                let is_result = self.is_result(*object);
+                told(self.objects.drop_copy(*object, *owner, is_result, |place| is_among(dead, place)))
+            }
             Verb::Missing { object, owner } => {
                 self.objects.lose(*object, |place| place.node == owner.node && place.boot <= owner.boot);
                 Answer::Done
@@ -261,7 +279,7 @@ impl Memory {
     }
 
     fn claim(&mut self, of: u32, dead: &[Owner], by: Owner) -> Answer {
-        let is_dead = |owner: Owner| dead.iter().any(|it| it.node == owner.node && it.boot >= owner.boot);
+        let is_dead = |owner| is_among(dead, owner);
         let mut lost = Vec::new();
         for index in (of as usize..self.records.len()).step_by(BUCKETS as usize) {
             let task = TaskId::at(index);
@@ -351,6 +369,11 @@ impl From<Packed> for Inputs {
     }
 }
 
+/// Whether a life is one of these, or before one of these.
+fn is_among(dead: &[Owner], owner: Owner) -> bool {
+    dead.iter().any(|it| it.node == owner.node && it.boot >= owner.boot)
+}
+
 /// A record and the bits of its parents.
 fn parts<'a>(
     records: &'a mut [Record],
@@ -365,4 +388,32 @@ fn parts<'a>(
         return (record, &mut wide[start..start + parents.div_ceil(NARROW) as usize]);
     }
     (record, &mut [])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workflow::{Format, NoFiles};
+
+    #[test]
+    fn a_failover_loses_what_was_written_of_objects_from_outside() {
+        let text = "tasks: { a: { run: x, in: e } }";
+        let flow = Arc::new(Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap());
+        let kin = Arc::new(Kin::of(&flow));
+        let [ann, bob] = [0, 1].map(|node| Owner { node: NodeId(node), boot: 1 });
+        let mut memory = Memory::submit(flow, kin, |_| ann);
+        let (object, reader) = (ObjectId(0), TaskId(0));
+        memory.bring(object, 5, Some(ann));
+        let earlier = memory.clone();
+        memory.apply(Time::START, &Verb::Copied { object, owner: bob });
+        memory.apply(Time::START, &Verb::Drop { object, owner: ann, dead: [].into() });
+        memory.apply(Time::START, &Verb::Release { object, reader });
+        let known = |memory: &Memory| (memory.places(object).collect::<Vec<_>>(), memory.is_needed(object));
+        assert_eq!(known(&memory), (vec![bob.node], false));
+        let mut other = memory.clone();
+        other.restore(&earlier, |bucket| bucket != object.0);
+        assert_eq!(known(&other), (vec![bob.node], false), "what is elsewhere stays");
+        memory.restore(&earlier, |bucket| bucket == object.0);
+        assert_eq!(known(&memory), (vec![ann.node], true));
+    }
 }

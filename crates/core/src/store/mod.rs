@@ -220,6 +220,8 @@ pub enum Verb {
         object: ObjectId,
         /// Which node.
         owner: Owner,
+        /// Who is dead, as far as the node knows: these lives, and all of the same nodes before them. What they had does not count.
+        dead: Arc<[Owner]>,
     },
     /// A node was said to have a copy, and has none.
     Missing {
@@ -334,7 +336,7 @@ pub enum Answer {
     Located {
         /// How large it is.
         bytes: u64,
-        /// The generation of its producer that made it.
+        /// The generation of its producer that made it, or would have if that had not been lost.
         generation: u16,
         /// Some of the nodes that have it.
         places: Box<[NodeId]>,

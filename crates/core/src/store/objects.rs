@@ -96,10 +96,16 @@ impl Objects {
         }
     }
 
-    /// Forgets a copy unless it is the last one that somebody may need.
-    pub(super) fn drop_copy(&mut self, object: ObjectId, owner: Owner, is_result: bool) -> bool {
+    /// Forgets a copy unless it is the last one that somebody may need. What the dead have is none.
+    pub(super) fn drop_copy(
+        &mut self,
+        object: ObjectId,
+        owner: Owner,
+        is_result: bool,
+        is_dead: impl Fn(Owner) -> bool,
+    ) -> bool {
         let is_here = self.places(object).any(|place| place == owner);
-        let is_last = is_here && self.places(object).count() == 1;
+        let is_last = is_here && !self.places(object).any(|place| place != owner && !is_dead(place));
         if is_last && (self.is_needed(object) || is_result) {
             return false;
         }

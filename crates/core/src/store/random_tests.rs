@@ -99,7 +99,7 @@ fn verb(memory: &Memory, flow: &Workflow, kin: &Kin, draw: &Draw) -> Verb {
         13 => Verb::Cancel { task, by: draw.other },
         14 => Verb::Locate { object, by: draw.owner.node },
         15 => Verb::Copied { object, owner: draw.owner },
-        16 => Verb::Drop { object, owner: draw.owner },
+        16 => Verb::Drop { object, owner: draw.owner, dead: [draw.other].into() },
         17 => Verb::Missing { object, owner: draw.owner },
         // Nobody claims his own life.
         18 if draw.owner.node != draw.other.node || draw.owner.boot < draw.other.boot => {

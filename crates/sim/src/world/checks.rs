@@ -1,7 +1,7 @@
 //! What nobody may do, whatever breaks: looked at as it happens, for the swarm.
 
 use throng_core::ids::{NodeId, ObjectId, TaskId};
-use throng_core::store::{Owner, Phase};
+use throng_core::store::{LEASE, Owner, Phase};
 
 use super::World;
 
@@ -26,14 +26,24 @@ impl World {
         }
     }
 
-    /// Nobody deletes the last copy of what somebody needs.
+    /// Nobody deletes the last copy of what somebody needs. Copies of the dead do not count once everybody can have heard of their death,
+    /// which those who are cut off cannot. What nobody needed until a reader had to be done again may be on its way out, and is made again.
     pub(super) fn check_evicted(&mut self, node: NodeId, object: ObjectId) {
         let faults = &self.cluster.faults;
-        if !self.is_checked || faults.needs_leases() || !self.storage.memory.is_needed(object) {
+        let may_be_wrong = !faults.partitions.is_empty() || !faults.failovers.is_empty();
+        if !self.is_checked || may_be_wrong || !self.storage.memory.is_needed(object) {
             return;
         }
-        let has_other = self.storage.memory.places(object).any(|place| place != node);
-        if !has_other {
+        let is_done_again = |reader| self.storage.memory.record(reader).generation > 0;
+        if self.kin.readers(object).any(is_done_again) {
+            return;
+        }
+        let counts = |place: Owner| {
+            let Some(machine) = self.machines.get(place.node.index()) else { return true };
+            let is_alive = machine.member.is_some() && machine.boot == place.boot;
+            place.node != node && (is_alive || self.now.since(machine.died) < LEASE * 2)
+        };
+        if !self.storage.memory.copies(object).any(counts) {
             self.violation = Some(format!("node {} deletes the last copy of {object:?}", node.0));
         }
     }

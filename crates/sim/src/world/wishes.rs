@@ -9,7 +9,7 @@ use throng_core::store::Verb;
 use throng_core::time::Time;
 use throng_core::trace::Entry;
 
-use super::{Happening, World, patience};
+use super::{Happening, Running, World, patience};
 use crate::work::Work;
 
 impl World {
@@ -42,7 +42,8 @@ impl World {
             }
         }
         if restarts {
-            self.crash(node);
+            self.outcome.restarts += 1;
+            self.end_life(node);
             self.agenda.plan(self.now + patience(&self.cluster), Happening::Return { node });
         }
     }
@@ -52,7 +53,7 @@ impl World {
         self.check_start(node, task);
         self.record(|world| {
             let slot = world.slot_of_all(node, slot);
-            Entry::Command(node::Command::Start { task, attempt: 1, slot })
+            Entry::Command(node::Command::Start { task, attempt, slot })
         });
         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
         let slowness = self.cluster.faults.slowness(self.now, node.0);
@@ -60,7 +61,7 @@ impl World {
         let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
         let machine = &mut self.machines[node.index()];
         let (boot, started) = (machine.boot, self.now);
-        machine.slots[slot.index()] = Some((task, started));
+        machine.slots[slot.index()] = Some(Running { task, attempt, started });
         if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
             let back_after = Some(Duration::from_secs(5));
             self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
@@ -71,9 +72,9 @@ impl World {
     /// What is asked to end ends at once.
     pub(super) fn kill(&mut self, node: NodeId, slot: SlotId) {
         let machine = &mut self.machines[node.index()];
-        if machine.slots[slot.index()].take().is_some() {
+        if let Some(attempt) = machine.slots[slot.index()].take() {
             let boot = machine.boot;
-            self.agenda.plan(self.now, Happening::Killed { node, boot, slot });
+            self.agenda.plan(self.now, Happening::Killed { node, boot, slot, attempt });
         }
     }
 
@@ -86,6 +87,7 @@ impl World {
         let is_up = machine.link_free_at <= soonest;
         let mut arrival = soonest.max(machine.link_free_at);
         if is_up && self.has_bad_luck(self.cluster.faults.lost) {
+            self.outcome.lost_messages += 1;
             arrival = arrival + patience(&self.cluster);
         }
         if let Some(until) = self.cluster.faults.cut_off_until(self.now, node.0) {
@@ -93,6 +95,7 @@ impl World {
         }
         if is_up && self.has_bad_luck(self.cluster.faults.lost + self.cluster.faults.doubled) {
             // The answer is lost: the store will be asked the same again.
+            self.outcome.lost_messages += 1;
             let again = Happening::Asked { node, boot, batch, verbs: verbs.clone(), wants_answers: false };
             self.agenda.plan(arrival, again);
             arrival = arrival + patience(&self.cluster);
@@ -113,10 +116,12 @@ impl World {
             self.outcome.messages += 1;
             let faults = &self.cluster.faults;
             if !faults.connects(self.now, from.0, to.0) {
+                self.outcome.lost_messages += 1;
                 continue;
             }
             let (lost, doubled, (late, most)) = (faults.lost, faults.doubled, faults.late);
             if self.has_bad_luck(lost) {
+                self.outcome.lost_messages += 1;
                 continue;
             }
             let copies = if self.has_bad_luck(doubled) { 2 } else { 1 };

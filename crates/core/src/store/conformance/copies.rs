@@ -14,6 +14,7 @@ list_cases![
     a_copy_counts_once,
     the_last_copy_stays_while_somebody_needs_it,
     the_last_copy_of_a_result_stays,
+    copies_of_the_dead_do_not_count,
     somebody_without_a_copy_may_drop_it,
     what_is_missing_is_forgotten,
     what_is_missing_in_one_life_is_not_in_the_next,
@@ -35,7 +36,7 @@ fn copy(scene: &mut Scene, object: &str, owner: Owner) -> Outcome {
 }
 
 fn dropping(scene: &Scene, object: &str, owner: Owner) -> Verb {
-    Verb::Drop { object: scene.object(object), owner }
+    Verb::Drop { object: scene.object(object), owner, dead: [].into() }
 }
 
 fn what_was_made_lies_with_its_maker(open: &mut Open<'_>) -> Outcome {
@@ -111,6 +112,18 @@ fn the_last_copy_of_a_result_stays(open: &mut Open<'_>) -> Outcome {
     copy(&mut scene, "r", BOB)?;
     scene.done(dropping(&scene, "r", ANN))?;
     scene.refused(dropping(&scene, "r", BOB))
+}
+
+fn copies_of_the_dead_do_not_count(open: &mut Open<'_>) -> Outcome {
+    let mut scene = made(open)?;
+    copy(&mut scene, "o", BOB)?;
+    let object = scene.object("o");
+    scene.refused(Verb::Drop { object, owner: ANN, dead: [BOB].into() })?;
+    // Nor those of lives before the last that is known to be over.
+    scene.refused(Verb::Drop { object, owner: ANN, dead: [reborn(BOB)].into() })?;
+    copy(&mut scene, "o", reborn(BOB))?;
+    scene.done(Verb::Drop { object, owner: ANN, dead: [BOB, CID].into() })?;
+    same(scene.places("o", STRANGER)?.1, vec![BOB.node, BOB.node], "where it is")
 }
 
 fn somebody_without_a_copy_may_drop_it(open: &mut Open<'_>) -> Outcome {

@@ -20,6 +20,7 @@ list_cases![
     a_reopened_task_that_fails_leaves_those_alone_that_do_not_wait,
     a_reopened_task_keeps_its_attempts,
     a_searcher_hears_of_the_generation,
+    a_searcher_does_not_wait_for_more_than_what_is_being_made,
 ];
 
 const CHAIN: &str = "tasks: { make: { run: x, out: o }, read: { run: x, in: o } }";
@@ -218,6 +219,23 @@ fn a_reopened_task_keeps_its_attempts(open: &mut Open<'_>) -> Outcome {
         return Err(format!("a reopening was answered by {answer:?}"));
     };
     same((attempt, tenure), (3, 1), "attempts and tenure of what is reopened")
+}
+
+fn a_searcher_does_not_wait_for_more_than_what_is_being_made(open: &mut Open<'_>) -> Outcome {
+    let mut scene = chain(open)?;
+    let (object, task) = (scene.object("o"), scene.task("make"));
+    reopen(&mut scene, 0, BOB, Reopened::Yours)?;
+    for attempt in [None, Some(2)] {
+        if let Some(attempt) = attempt {
+            scene.done(Verb::Start { task, owner: BOB, generation: 1, attempt })?;
+        }
+        let answer = scene.ask(Verb::Locate { object, by: CID.node })?;
+        let Answer::Located { generation, .. } = answer else { return Err(format!("{answer:?}")) };
+        same(generation, 0, "the generation whose work is lost")?;
+    }
+    await_make(&mut scene, "read", ANN, 1)?;
+    scene.settle_again("make", BOB, 1, Verdict::Done)?;
+    scene.close_again("make", "read", 1, BOB, Closed::Ready)
 }
 
 fn a_searcher_hears_of_the_generation(open: &mut Open<'_>) -> Outcome {

@@ -18,6 +18,8 @@ list_cases![
     only_the_claimer_buries,
     somebody_who_comes_back_makes_his_earlier_life_dead,
     an_earlier_life_cannot_come_back,
+    a_life_that_is_over_cannot_join_again,
+    whoever_joins_twice_has_one_lease,
     somebody_who_leaves_is_not_claimed,
     a_stranger_has_no_lease,
 ];
@@ -158,6 +160,35 @@ fn an_earlier_life_cannot_come_back(open: &mut Open<'_>) -> Outcome {
     scene.refused(Verb::Renew { owner: BOB, seen: 0 })?;
     scene.refused(Verb::Leave { owner: BOB })?;
     renew(&mut scene, reborn(BOB), 0).map(drop)
+}
+
+fn a_life_that_is_over_cannot_join_again(open: &mut Open<'_>) -> Outcome {
+    // Whether or not anybody has noticed that its lease has run out.
+    for others in [&[][..], &[ANN]] {
+        let mut scene = join_all(open, &[ANN, BOB])?;
+        scene.pass(LEASE / 2);
+        for owner in others {
+            renew(&mut scene, *owner, 0)?;
+        }
+        scene.pass(LEASE / 2);
+        for owner in others {
+            same(renew(&mut scene, *owner, 0)?.dead.to_vec(), vec![BOB], "whose tasks have to be claimed")?;
+        }
+        scene.refused(Verb::Join { owner: BOB })?;
+        scene.refused(Verb::Renew { owner: BOB, seen: 0 })?;
+        scene.done(Verb::Join { owner: reborn(BOB) })?;
+    }
+    let mut scene = join_all(open, &[ANN, BOB])?;
+    scene.done(Verb::Leave { owner: BOB })?;
+    scene.refused(Verb::Join { owner: BOB })
+}
+
+fn whoever_joins_twice_has_one_lease(open: &mut Open<'_>) -> Outcome {
+    let mut scene = join_all(open, &[ANN])?;
+    let seen = renew(&mut scene, ANN, 0)?.seen;
+    scene.done(Verb::Join { owner: ANN })?;
+    let members = renew(&mut scene, ANN, seen)?;
+    same((members.changes.to_vec(), members.dead.to_vec()), (vec![], vec![]), "what is new")
 }
 
 fn somebody_who_leaves_is_not_claimed(open: &mut Open<'_>) -> Outcome {

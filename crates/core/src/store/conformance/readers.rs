@@ -87,7 +87,7 @@ fn a_reopened_task_needs_its_inputs_again(open: &mut Open<'_>) -> Outcome {
     scene.deliver("b", ANN)?;
     let (task, object) = (scene.task("b"), scene.object("o"));
     scene.ask(Verb::Reopen { task, generation: 0, by: BOB })?;
-    scene.refused(Verb::Drop { object, owner: ANN })?;
+    scene.refused(Verb::Drop { object, owner: ANN, dead: [].into() })?;
     release(&mut scene, "o", "b", Some(&[ANN.node]))?;
-    scene.done(Verb::Drop { object, owner: ANN })
+    scene.done(Verb::Drop { object, owner: ANN, dead: [].into() })
 }
