@@ -113,9 +113,13 @@ impl World {
                 Errand::Fetch { .. } => {}
             }
         }
-        for (source, to, object) in
-            self.requests.extract_if(.., |(source, to, _)| *source == node || *to == node).collect::<Vec<_>>()
-        {
+        let mut dropped = Vec::new();
+        self.requests.retain(|request| {
+            let is_cut = request.0 == node || request.1 == node;
+            dropped.extend(is_cut.then_some(*request));
+            !is_cut
+        });
+        for (source, to, object) in dropped {
             if source == node {
                 self.not_moved(to, object, Source::Node(source), false);
             }
