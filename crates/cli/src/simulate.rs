@@ -8,6 +8,7 @@
 
 mod compare;
 pub mod figures;
+mod machines;
 mod options;
 mod plot;
 pub mod progress;
@@ -43,6 +44,7 @@ const HELP: &str = "\
 Example:
   throng simulate flow.yaml --nodes 10 --cores 16          how long would it take on ten machines?
   throng simulate flow.yaml --compare nodes=1,2,5,10       and on fewer?
+  throng simulate flow.yaml --machines 4x8,2x16@1.5        and on those that we have?
   throng simulate flow.yaml --compare place=flds,mdl order=fifo,largest --seeds 1..5
   throng simulate flow.yaml --plot busy.svg                a picture: who did what when
   throng simulate flow.yaml --record                       then `throng report` tells all about it
@@ -58,7 +60,7 @@ pub struct Arguments {
     source: FlowArguments,
     #[command(flatten)]
     cluster: ClusterArguments,
-    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, bandwidth, cache, inputs, submit, staged
+    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, machines (with + between them), bandwidth, cache, inputs, submit, staged
     #[arg(long, value_name = "OPTION=VALUE,VALUE", num_args = 1.., value_parser = compare::axis, conflicts_with_all = ["plot", "record"])]
     compare: Vec<Axis>,
     /// With --compare, run each combination with several seeds: 1..5 or 1,2,7
@@ -154,7 +156,7 @@ fn picture(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, trace: &[u8]) 
         ],
         flow,
         account: &account,
-        cores: cluster.cores,
+        cluster,
         length_ns: outcome.makespan.as_nanos() as u64,
         bound_ns: outcome.bound.ns(),
     })
