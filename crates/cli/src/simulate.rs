@@ -9,6 +9,7 @@
 mod compare;
 pub mod faults;
 pub mod figures;
+mod machines;
 mod options;
 mod plot;
 pub mod progress;
@@ -44,6 +45,7 @@ const HELP: &str = "\
 Example:
   throng simulate flow.yaml --nodes 10 --cores 16          how long would it take on ten machines?
   throng simulate flow.yaml --compare nodes=1,2,5,10       and on fewer?
+  throng simulate flow.yaml --machines 4x8,2x16@1.5        and on those that we have?
   throng simulate flow.yaml --compare place=flds,mdl order=fifo,largest --seeds 1..5
   throng simulate flow.yaml --fault crashes:every=2h,back=5m   and if nodes die?
   throng simulate flow.yaml --plot busy.svg                a picture: who did what when
@@ -64,7 +66,7 @@ pub struct Arguments {
     source: FlowArguments,
     #[command(flatten)]
     cluster: ClusterArguments,
-    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, bandwidth, cache, inputs, submit, staged, fault
+    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, machines (with + between them), bandwidth, cache, inputs, submit, staged, fault
     #[arg(long, value_name = "OPTION=VALUE,VALUE", num_args = 1.., value_parser = compare::axis, conflicts_with_all = ["plot", "record"])]
     compare: Vec<Axis>,
     /// With --compare, run each combination with several seeds: 1..5 or 1,2,7
@@ -160,7 +162,7 @@ fn picture(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, trace: &[u8]) 
         ],
         flow,
         account: &account,
-        cores: cluster.cores,
+        cluster,
         length_ns: outcome.makespan.as_nanos() as u64,
         bound_ns: outcome.bound.ns(),
     })

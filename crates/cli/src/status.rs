@@ -70,9 +70,12 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
     match &about.simulated {
         None => tell!("node      width {}, order {}, pack {}", node.width, node.order, node.pack),
         Some(simulation) => tell!(
-            "cluster   {} with {} each, modelled; place {}, order {}, pack {}; seed {}: nothing was really done",
+            "cluster   {}{}, modelled; place {}, order {}, pack {}; seed {}: nothing was really done",
             words::count(simulation.nodes.into(), "node"),
-            words::count(simulation.cores.into(), "core"),
+            match simulation.groups.len() {
+                0 => format!(" with {} each", words::count(simulation.cores.into(), "core")),
+                types => format!(" of {types} types"),
+            },
             node.place,
             node.order,
             node.pack,

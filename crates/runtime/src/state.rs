@@ -338,10 +338,28 @@ pub struct Simulation {
     pub nodes: u32,
     /// How many slots each of them had; the slots of all nodes are counted through.
     pub cores: u32,
+    /// How many nodes had how many slots, the first ones first, if not all had as many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<(u32, u32)>,
     /// What chance was made of.
     pub seed: u64,
     /// Everything else about it.
     pub cluster: serde_json::Value,
+}
+
+impl Simulation {
+    /// A slot as people name it: by its node, and its number there.
+    pub fn slot_name(&self, slot: u32) -> String {
+        let (mut node, mut left) = (0, slot);
+        for (nodes, cores) in &self.groups {
+            if left < nodes * cores {
+                return format!("{}.{}", node + left / cores, left % cores);
+            }
+            node += nodes;
+            left -= nodes * cores;
+        }
+        format!("{}.{}", node + left / self.cores.max(1), left % self.cores.max(1))
+    }
 }
 
 /// How the node of a run was set up: enough to make the same one again.

@@ -8,6 +8,7 @@ use throng_core::ids::ObjectId;
 use throng_core::policy::Policy;
 
 use crate::faults::Faults;
+use crate::machines::MachineType;
 
 /// Where objects from outside lie when a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,9 @@ pub struct Cluster {
     pub nodes: u32,
     /// How many cores each has.
     pub cores: u32,
+    /// What nodes are if they are not all alike; then the numbers of cores, memory and bandwidth for each node are these.
+    /// See [`Cluster::of_types`].
+    pub types: Vec<MachineType>,
     /// How much memory each has.
     pub memory_bytes: u64,
     /// How many bytes a second each can send, and receive.
@@ -63,8 +67,10 @@ pub struct Cluster {
     pub staged_per_core: u32,
     /// How many bytes a second the shared file system delivers in all.
     pub shared_bandwidth: u64,
-    /// How many bytes a second a node's disk delivers, if objects are not in memory.
+    /// How many bytes a second a node's disk reads and writes, if that matters: else everything is in memory.
     pub disk_bandwidth: Option<u64>,
+    /// How much of a node's memory holds objects, in front of its disk.
+    pub memory_tier_bytes: u64,
     /// How long the store takes to hear, and to be heard.
     pub store_latency: Duration,
     /// How many machines share the store's work.
@@ -109,6 +115,7 @@ impl Cluster {
         Cluster {
             nodes,
             cores,
+            types: Vec::new(),
             memory_bytes: 8_000_000_000,
             bandwidth: 125_000_000,
             core_bandwidth: None,
@@ -117,6 +124,7 @@ impl Cluster {
             staged_per_core: 4,
             shared_bandwidth: 1_000_000_000,
             disk_bandwidth: None,
+            memory_tier_bytes: 4_000_000_000,
             store_latency: Duration::from_micros(100),
             store_shards: nodes,
             store_rate: 100_000,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Decisions are core's; this crate only says how long things take: computing ([`work`]), moving data
-//! (`network`), asking the store (`storage`), and what breaks when ([`faults`]). The same seed gives the same run, event for event.
+//! (`network`), what is in memory and what on disk (`tier`), asking the store (`storage`), and what breaks when ([`faults`]). The same seed gives the same run, event for event.
 
 mod analytic;
 pub mod cluster;
@@ -16,15 +16,18 @@ pub mod faults;
 mod fit;
 pub mod generate;
 mod heap;
+mod machines;
 mod network;
 pub mod outcome;
 mod storage;
 pub mod swarm;
+mod tier;
 pub mod work;
 mod world;
 
 pub use cluster::{Cluster, Inputs, Later, Submission};
 pub use faults::Faults;
 pub use fit::misfit;
+pub use machines::MachineType;
 pub use outcome::Outcome;
 pub use world::{Progress, Recorder, World};

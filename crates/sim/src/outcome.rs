@@ -27,7 +27,9 @@ pub struct Outcome {
     pub busy_ns: u128,
     /// Time that slots were busy with attempts that counted.
     pub useful_ns: u128,
-    /// What no schedule can beat.
+    /// The lengths of all tasks together, on cores of ordinary speed.
+    pub work_ns: u128,
+    /// What no schedule can beat, with the work as it takes on cores of the cluster's mean speed.
     pub bound: LowerBound,
     /// The analytic bound of the literature, in seconds.
     pub analytic_seconds: f64,
@@ -35,6 +37,10 @@ pub struct Outcome {
     pub moved_bytes: u64,
     /// Objects moved.
     pub moves: u64,
+    /// Bytes read from the nodes' disks.
+    pub disk_read_bytes: u64,
+    /// Bytes written there.
+    pub disk_written_bytes: u64,
     /// Inputs that were where they were needed.
     pub hits: u64,
     /// Inputs that had to be brought.

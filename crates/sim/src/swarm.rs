@@ -8,7 +8,7 @@
 //!   has tasks to share;
 //! * bytes, reservations and pins of every cache add up;
 //! * the last copy of an object that somebody needs is never deleted;
-//! * every run ends.
+//! * every run ends, and none sooner than its lower bound says.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use throng_core::workflow::{Format, NoFiles, Workflow};
 
 use crate::cluster::{Cluster, Inputs, Submission};
 use crate::faults::{Crash, Drain, Failover, Faults, FullDisk, Partition, Slow};
+use crate::machines::MachineType;
 use crate::outcome::Outcome;
 use crate::world::World;
 
@@ -73,6 +74,8 @@ impl Case {
         if rng.below(4) != 0 {
             cluster.faults = draw_faults(&mut rng, &cluster);
         }
+        let mut rng = Rng::named(seed, "swarm's machines");
+        cluster = draw_machines(&mut rng, cluster, largest_need);
         Case { text, cluster, is_uniform }
     }
 
@@ -124,6 +127,9 @@ impl Case {
                 && matches!(self.cluster.inputs, Inputs::Spread | Inputs::Scattered | Inputs::Node(_)));
         if !may_fail && outcome.not_done > 0 {
             return Err(format!("{} tasks did not succeed, and nothing was wrong with them", outcome.not_done));
+        }
+        if outcome.not_done == 0 && outcome.of_bound() > 1.0 {
+            return Err(format!("it took {:?}, and the bound is {:?}", outcome.makespan, outcome.bound));
         }
         for task in flow.tasks() {
             let record = world.memory().record(task);
@@ -200,6 +206,32 @@ fn draw_workflow(rng: &mut Rng, cores: u32, is_uniform: bool) -> (String, u64) {
         made.extend(writes);
     }
     (text, largest_need)
+}
+
+/// Machines of two types, disks with little or much memory in front of them, and a narrow core of the network: or nothing of it.
+fn draw_machines(rng: &mut Rng, mut cluster: Cluster, largest_need: u64) -> Cluster {
+    if rng.below(3) == 0 {
+        cluster.disk_bandwidth = Some(cluster.bandwidth / pick(rng, &[1, 4, 20]));
+        cluster.memory_tier_bytes = pick(rng, &[0, largest_need / 3, largest_need * 4, u64::MAX / 4]);
+    }
+    if rng.below(8) == 0 {
+        cluster.core_bandwidth = Some(cluster.bandwidth / 3);
+    }
+    if rng.below(3) == 0 && cluster.nodes > 1 {
+        let (memory_bytes, bandwidth) = (cluster.memory_bytes, cluster.bandwidth);
+        let first = 1 + rng.below(u64::from(cluster.nodes) - 1) as u32;
+        let mut machine = |count| MachineType {
+            count,
+            // Never fewer than a task may ask for.
+            cores: cluster.cores + rng.below(3) as u32,
+            memory_bytes,
+            speed: pick(rng, &[0.5, 1.0, 1.7, 10.0]),
+            bandwidth: bandwidth * pick(rng, &[1, 3]),
+        };
+        let types = vec![machine(first), machine(cluster.nodes - first)];
+        cluster = cluster.of_types(types);
+    }
+    cluster
 }
 
 fn draw_place(rng: &mut Rng) -> String {

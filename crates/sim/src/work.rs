@@ -19,17 +19,23 @@ pub struct Work<'a> {
     variation: Variation,
     seed: u64,
     found: Option<&'a BTreeMap<ObjectId, u64>>,
+    speed: f64,
 }
 
 impl<'a> Work<'a> {
     /// The truth that a seed gives.
     pub fn new(flow: &'a Workflow, variation: Variation, seed: u64) -> Work<'a> {
-        Work { flow, variation, seed, found: None }
+        Work { flow, variation, seed, found: None, speed: 1.0 }
     }
 
     /// With the sizes of files of which nobody has said them, and which are there to be measured.
     pub fn with_found(self, found: &'a BTreeMap<ObjectId, u64>) -> Work<'a> {
         Work { found: Some(found), ..self }
+    }
+
+    /// On cores that are so many times as fast as ordinary ones.
+    pub fn at_speed(self, speed: f64) -> Work<'a> {
+        Work { speed, ..self }
     }
 
     /// Whether anybody says how long a task takes.
@@ -45,11 +51,14 @@ impl<'a> Work<'a> {
         (1.0 - spread + 2.0 * spread * rng.unit()).max(0.0)
     }
 
-    /// How long a task takes on a core of ordinary speed.
+    /// How long a task takes.
     pub fn length(&self, task: TaskId) -> Duration {
         let said = self.flow.sleep_time(task).or_else(|| self.flow.estimated_time(task));
         let said = said.unwrap_or_else(|| if self.flow.is_noop(task) { Duration::ZERO } else { UNSAID });
-        said.mul_f64(self.factor(self.variation.time, 0x7174, task.0))
+        let length = said.mul_f64(self.factor(self.variation.time, 0x7174, task.0));
+        // Never shorter than it should be, so that bounds stay bounds.
+        let at_speed = || Duration::from_nanos((length.as_nanos() as f64 / self.speed).ceil() as u64);
+        if self.speed == 1.0 { length } else { at_speed() }
     }
 
     /// How large an object is.

@@ -1,6 +1,7 @@
 //! The world: nodes, what happens to them, and what their wishes lead to.
 
 mod checks;
+mod disks;
 mod moving;
 mod recording;
 mod stuck;
@@ -29,10 +30,13 @@ use throng_core::{order, place};
 use crate::analytic;
 use crate::cluster::{Cluster, Inputs, Submission};
 use crate::heap::Agenda;
+use crate::machines::at_speeds;
 use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
 use crate::storage::Storage;
+use crate::tier::Tier;
 use crate::work::Work;
+use disks::AtDisk;
 use moving::Errand;
 use recording::Untold;
 
@@ -96,6 +100,10 @@ struct Machine {
     link_free_at: Time,
     /// What runs in each slot.
     slots: Vec<Option<Running>>,
+    /// How many times as fast as an ordinary one each of its cores is.
+    speed: f64,
+    /// What is in its memory, if that matters.
+    tier: Option<Tier>,
 }
 
 /// An attempt that runs.
@@ -188,7 +196,9 @@ impl World {
                 died: Time::START,
                 wake_at: None,
                 link_free_at: Time::START,
-                slots: vec![None; cluster.cores as usize],
+                slots: vec![None; cluster.machine(NodeId(at)).0.cores as usize],
+                speed: cluster.machine(NodeId(at)).0.speed,
+                tier: None,
             });
         }
         let lies = bring_inputs(&flow, &cluster, &mut memory);
@@ -196,13 +206,13 @@ impl World {
         let network = Network::new(
             nodes,
             &Capacities {
-                card: &|_| cluster.bandwidth,
+                card: &|node| cluster.machine(node).0.bandwidth,
                 disk: cluster.disk_bandwidth,
                 shared: cluster.shared_bandwidth,
                 core: cluster.core_bandwidth,
             },
         );
-        let outcome = Outcome { slots: u64::from(nodes) * u64::from(cluster.cores), ..Outcome::default() };
+        let outcome = Outcome { slots: cluster.slots().into(), ..Outcome::default() };
         let mut world = World {
             is_done: vec![0; flow.task_count().div_ceil(64)],
             snapshots: vec![None; cluster.faults.failovers.len()],
@@ -234,6 +244,9 @@ impl World {
             violation: None,
             settled_by: BTreeMap::new(),
         };
+        for at in 0..nodes as usize {
+            world.machines[at].tier = world.empty_tier();
+        }
         for (object, bytes, node) in lies {
             world.tell(node, Event::Kept { object, bytes });
         }
@@ -426,9 +439,9 @@ impl World {
                 self.tell_and_decide(to, Event::Message { from, message: Message::Load { serial, shared, waiting } });
             }
             Happening::Finished { node, boot, slot, task, attempt, started } => {
-                let running = Running { task, attempt, started };
-                if self.lives(node, boot) && self.machines[node.index()].slots[slot.index()] == Some(running) {
-                    self.finish(node, slot, running);
+                let attempt = AtDisk { node, boot, slot, task, attempt, started };
+                if self.still_runs(&attempt) && !self.writes_first(attempt) {
+                    self.finish(attempt);
                 }
             }
             Happening::Killed { node, boot, slot, attempt } => {
@@ -442,7 +455,7 @@ impl World {
             }
             Happening::Moved => self.moved(),
             Happening::Came { node, boot, object, bytes } => {
-                if self.lives(node, boot) {
+                if self.lives(node, boot) && !self.settles_first(node, boot, object, bytes) {
                     self.came(node, object, bytes);
                 }
             }
@@ -496,8 +509,9 @@ impl World {
         machine.boot == boot && machine.member.is_some()
     }
 
-    fn finish(&mut self, node: NodeId, slot: SlotId, running: Running) {
-        let Running { task, attempt, started } = running;
+    fn finish(&mut self, attempt: AtDisk) {
+        let AtDisk { node, slot, task, attempt, started, .. } = attempt;
+        let running = Running { task, attempt, started };
         self.machines[node.index()].slots[slot.index()] = None;
         let faults = &self.cluster.faults;
         let dice = self.cluster.seed ^ 0xFA11 ^ (u64::from(task.0) << 24) ^ (u64::from(attempt) << 56);
@@ -602,7 +616,8 @@ impl World {
                     if *word & bit == 0 {
                         *word |= bit;
                         self.outcome.done += 1;
-                        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
+                        let speed = self.machines[owner.node.index()].speed;
+                        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
                         self.outcome.useful_ns += work.length(*task).as_nanos();
                     }
                     (self.last_progress, self.deaths_in_vain) = (self.now, 0);
@@ -716,7 +731,10 @@ impl World {
 fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
     let work = Work::new(flow, cluster.variation, cluster.seed);
     let slots = u32::try_from(outcome.slots).unwrap_or(u32::MAX);
-    outcome.bound = LowerBound::of(flow, slots, |task| work.length(task).as_nanos() as u64);
+    let (bound, speeds) = (LowerBound::of(flow, slots, |task| work.length(task).as_nanos() as u64), cluster.speeds());
+    outcome.work_ns = bound.work_ns;
+    outcome.bound = at_speeds(bound, speeds);
+    let work = work.at_speed(speeds.0);
     outcome.analytic_seconds = analytic::expected_seconds(flow, slots, cluster.bandwidth, &work);
 }
 
@@ -763,20 +781,21 @@ fn make_member(
     now: Time,
 ) -> Result<Member, BadPolicy> {
     let seed = cluster.seed.wrapping_mul(1 << 20) ^ (u64::from(me.node.0) << 1);
-    let resources = Resources { cpus_milli: u64::from(cluster.cores) * 1000, memory_bytes: cluster.memory_bytes };
+    let (machine, _) = cluster.machine(me.node);
+    let resources = Resources { cpus_milli: u64::from(machine.cores) * 1000, memory_bytes: machine.memory_bytes };
     let policies = Policies {
         local: orders.make(seed),
         shared: orders.make(seed ^ 1),
-        pack: pack::by_name(&cluster.pack, Capacity { width: cluster.cores, resources }, flow)?,
+        pack: pack::by_name(&cluster.pack, Capacity { width: machine.cores, resources }, flow)?,
     };
-    let limits = Limits { slots: cluster.cores, grace: Duration::from_secs(1), fail_fast: false };
+    let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
     let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
-    let window = (cluster.cores * cluster.staged_per_core) as usize;
+    let window = (machine.cores * cluster.staged_per_core) as usize;
     let node = node.with_cache(cluster.cache_bytes, window, cluster.inputs == Inputs::Everywhere);
     let setup = Setup {
         me,
         nodes: cluster.nodes,
-        bandwidth: cluster.bandwidth,
+        bandwidth: machine.bandwidth,
         patience: patience(cluster),
         has_leases: cluster.faults.needs_leases(),
         seed: cluster.seed,

@@ -26,7 +26,7 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )?;
     for slot in 0..account.slots {
         let own = match &report.recording.about.simulated {
-            Some(simulation) => format!("{}.{}", slot / simulation.cores.max(1), slot % simulation.cores.max(1)),
+            Some(simulation) => simulation.slot_name(slot),
             None => slot.to_string(),
         };
         let thread = about("thread_name", slot, json!({ "name": format!("slot {own}") }));

@@ -24,11 +24,14 @@ pub fn figures(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, found: &Fo
 pub fn cluster_figures(cluster: &Cluster) -> Value {
     json!({
         "nodes": cluster.nodes,
-        "cores": cluster.cores,
+        "cores": cluster.types.is_empty().then_some(cluster.cores),
+        "machines": (!cluster.types.is_empty()).then(|| machines(cluster)),
         "memory_bytes": cluster.memory_bytes,
         "bandwidth_bytes_per_s": cluster.bandwidth,
         "core_bandwidth_bytes_per_s": cluster.core_bandwidth,
         "shared_bandwidth_bytes_per_s": cluster.shared_bandwidth,
+        "disk_bandwidth_bytes_per_s": cluster.disk_bandwidth,
+        "memory_tier_bytes": cluster.disk_bandwidth.map(|_| cluster.memory_tier_bytes),
         "latency_ns": cluster.latency.as_nanos() as u64,
         "cache_bytes": cluster.cache_bytes,
         "staged_per_core": cluster.staged_per_core,
@@ -45,6 +48,20 @@ pub fn cluster_figures(cluster: &Cluster) -> Value {
         "faults": faults::written(&cluster.faults),
         "seed": cluster.seed,
     })
+}
+
+/// Machines that are not all alike.
+fn machines(cluster: &Cluster) -> Vec<Value> {
+    let machines = cluster.types.iter().map(|machine| {
+        json!({
+            "count": machine.count,
+            "cores": machine.cores,
+            "speed": machine.speed,
+            "memory_bytes": machine.memory_bytes,
+            "bandwidth_bytes_per_s": machine.bandwidth,
+        })
+    });
+    machines.collect()
 }
 
 /// What came out.
@@ -71,7 +88,7 @@ pub fn result(outcome: &Outcome) -> Value {
         "bound_ns": bound.ns(),
         "bound_share_ns": bound.share_ns(),
         "bound_chain_ns": bound.chain_ns,
-        "work_ns": whole(bound.work_ns),
+        "work_ns": whole(outcome.work_ns),
         "bound_of_makespan": outcome.of_bound(),
         "analytic_ns": (outcome.analytic_seconds * 1e9).round() as u64,
         "analytic_of_makespan": outcome.of_analytic(),
@@ -83,6 +100,8 @@ pub fn result(outcome: &Outcome) -> Value {
         "core_ns_per_task": (outcome.seconds_per_task() * 1e9).round() as u64,
         "moved_bytes": outcome.moved_bytes,
         "moves": outcome.moves,
+        "disk_read_bytes": outcome.disk_read_bytes,
+        "disk_written_bytes": outcome.disk_written_bytes,
         "cache_hits": outcome.hits,
         "cache_misses": outcome.misses,
         "steals_tried": outcome.hunts,

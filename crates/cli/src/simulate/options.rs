@@ -12,6 +12,7 @@ use throng_sim::cluster::Variation;
 use throng_sim::{Cluster, Inputs, Submission};
 
 use super::faults::{self, Fault};
+use super::machines::{Machines, machines};
 use super::sizes::Found;
 use crate::exit::Failure;
 use crate::words;
@@ -26,6 +27,9 @@ pub struct ClusterArguments {
     /// How many cores each node has
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_CORES))]
     pub cores: u32,
+    /// Machines that are not all alike, as COUNTxCORES[@SPEED][/MEMORY]: 4x8,2x16@1.5 is four with 8 cores and two with 16 that are 1.5 times as fast
+    #[arg(long, value_name = "LIST", value_parser = machines, conflicts_with_all = ["nodes", "cores"])]
+    pub machines: Option<Machines>,
     /// How much memory each node has
     #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = quantity::bytes)]
     pub memory: u64,
@@ -38,6 +42,12 @@ pub struct ClusterArguments {
     /// How fast the shared file system delivers, to all nodes together
     #[arg(long, default_value = "1GB", value_name = "RATE", value_parser = quantity::bandwidth)]
     pub shared_bandwidth: u64,
+    /// How fast each node's disk reads and writes [default: everything is in memory]
+    #[arg(long, value_name = "RATE", value_parser = quantity::bandwidth)]
+    pub disk_bandwidth: Option<u64>,
+    /// How much of each node's memory holds data, in front of its disk [default: half of it]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes, requires = "disk_bandwidth")]
+    pub memory_tier: Option<u64>,
     /// How long a message takes
     #[arg(long, default_value = "100us", value_name = "TIME", value_parser = quantity::duration)]
     pub latency: Duration,
@@ -86,12 +96,25 @@ pub struct ClusterArguments {
 }
 
 /// More nodes than any machine on earth has. With [`MOST_CORES`], slots can still be counted.
-const MOST_NODES: i64 = 1_000_000;
-const MOST_CORES: i64 = 4096;
+pub const MOST_NODES: i64 = 1_000_000;
+/// More cores than any machine has.
+pub const MOST_CORES: i64 = 4096;
 
 /// Options that can be compared.
-pub const COMPARED: [&str; 11] =
-    ["place", "order", "pack", "nodes", "cores", "bandwidth", "cache", "inputs", "submit", "staged", "fault"];
+pub const COMPARED: [&str; 12] = [
+    "place",
+    "order",
+    "pack",
+    "nodes",
+    "cores",
+    "machines",
+    "bandwidth",
+    "cache",
+    "inputs",
+    "submit",
+    "staged",
+    "fault",
+];
 
 impl ClusterArguments {
     /// Gives an option that can be compared another value.
@@ -101,6 +124,8 @@ impl ClusterArguments {
             number.ok_or_else(|| format!("`{value}` is not a whole number from 1 to {most}"))
         };
         match option {
+            "nodes" | "cores" if self.machines.is_some() => return Err("--machines says it already".to_owned()),
+            "machines" => self.machines = Some(machines(value)?),
             "place" => self.place = policy(value)?,
             "order" => self.order = policy(value)?,
             "pack" => self.pack = policy(value)?,
@@ -121,13 +146,14 @@ impl ClusterArguments {
 
     /// The cluster, if there can be one like this and every task could run on it.
     pub fn cluster(&self, flow: &Workflow, found: &Found) -> Result<Cluster, Failure> {
+        let nodes = self.machines.as_ref().map_or(self.nodes, Machines::nodes);
         if let Inputs::Node(node) = self.inputs
-            && node >= self.nodes
+            && node >= nodes
         {
-            let message = format!("there is no node {node}: there are {}", words::count(self.nodes.into(), "node"));
+            let message = format!("there is no node {node}: there are {}", words::count(nodes.into(), "node"));
             return Err(Failure::bad_input(message, "nodes are counted from 0"));
         }
-        let store_shards = self.store_shards.unwrap_or(self.nodes);
+        let store_shards = self.store_shards.unwrap_or(nodes);
         let cluster = Cluster {
             memory_bytes: self.memory,
             bandwidth: self.bandwidth,
@@ -136,6 +162,7 @@ impl ClusterArguments {
             cache_bytes: self.cache,
             staged_per_core: self.staged,
             shared_bandwidth: self.shared_bandwidth,
+            disk_bandwidth: self.disk_bandwidth,
             store_latency: self.store_latency,
             store_shards,
             store_rate: self.store_rate,
@@ -146,10 +173,22 @@ impl ClusterArguments {
             order: self.order.clone(),
             pack: self.pack.clone(),
             variation: Variation { time: self.vary_time, size: self.vary_size },
-            faults: faults::faults(&self.fault, self.nodes, store_shards)?,
+            faults: faults::faults(&self.fault, nodes, store_shards)?,
             seed: self.seed,
-            ..Cluster::new(self.nodes, self.cores)
+            ..Cluster::new(nodes, self.cores)
         };
+        let types = self.machines.as_ref().map(|machines| machines.types(self.memory, self.bandwidth));
+        let mut cluster = cluster.of_types(types.unwrap_or_default());
+        let memory = cluster.machine_types().map(|machine| machine.memory_bytes).min().unwrap_or(0);
+        cluster.memory_tier_bytes = self.memory_tier.unwrap_or(memory / 2);
+        if cluster.memory_tier_bytes > memory {
+            let message = format!(
+                "{} of a node's memory cannot hold data: it has {}",
+                words::bytes(cluster.memory_tier_bytes),
+                words::bytes(memory)
+            );
+            return Err(Failure::bad_input(message, "make --memory-tier smaller, or --memory larger"));
+        }
         check(flow, &cluster)?;
         Ok(cluster)
     }
@@ -159,16 +198,16 @@ fn check(flow: &Workflow, cluster: &Cluster) -> Result<(), Failure> {
     let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
     place::by_name(&cluster.place).map_err(bad)?;
     order::by_name(&cluster.order, &Arc::default()).map_err(bad)?;
-    let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
+    let Some((task, machine)) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
     let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));
-    let cpus_milli = u64::from(cluster.cores) * 1000;
-    let has = demand_in_words(&Demand { cpus_milli, memory_bytes: cluster.memory_bytes, named: Vec::new() });
+    let cpus_milli = u64::from(machine.cores) * 1000;
+    let has = demand_in_words(&Demand { cpus_milli, memory_bytes: machine.memory_bytes, named: Vec::new() });
     let asks = ways.collect::<Vec<_>>().join(", or ");
     let message =
         format!("task `{}` can never run on such a cluster: it asks for {asks}, and a node has {has}", flow.name(task));
     Err(Failure::bad_input(
         message,
-        "give nodes more with --cores and --memory; GPUs and other named things are not modelled",
+        "give nodes more with --cores and --memory, or each of --machines; GPUs and other named things are not modelled",
     ))
 }
 

@@ -11,6 +11,7 @@ use std::fmt::Write;
 
 use throng_core::account::Account;
 use throng_core::workflow::Workflow;
+use throng_sim::Cluster;
 
 use self::axis::{TimeAxis, whole_steps};
 use self::shares::Shares;
@@ -27,8 +28,8 @@ pub struct Plot<'a> {
     pub flow: &'a Workflow,
     /// What happened.
     pub account: &'a Account,
-    /// Slots of each node.
-    pub cores: u32,
+    /// Whose slots these are.
+    pub cluster: &'a Cluster,
     /// How long the run took.
     pub length_ns: u64,
     /// What no schedule can beat.

@@ -36,25 +36,29 @@ pub fn record(
     outcome: &Outcome,
     trace: &[u8],
 ) -> Result<u64, Failure> {
-    let width = cluster.nodes * cluster.cores;
+    let width = cluster.slots();
     let node = NodeSetup {
         place: cluster.place.to_string(),
         order: cluster.order.to_string(),
         pack: cluster.pack.to_string(),
         width,
         cpus_milli: u64::from(width) * 1000,
-        memory_bytes: cluster.memory_bytes.saturating_mul(cluster.nodes.into()),
+        memory_bytes: cluster
+            .machine_types()
+            .map(|machine| machine.memory_bytes.saturating_mul(machine.count.into()))
+            .fold(0, u64::saturating_add),
         grace_ms: 0,
         fail_fast: false,
         pools: Vec::new(),
     };
+    let groups = cluster.types.iter().map(|machine| (machine.count, machine.cores)).collect();
     let (nodes, cores, seed) = (cluster.nodes, cluster.cores, cluster.seed);
     let run = SimulatedRun {
         flow,
         file: &source.flow,
         definition: &loaded.definition,
         node,
-        simulation: Simulation { nodes, cores, seed, cluster: cluster_figures(cluster) },
+        simulation: Simulation { nodes, cores, groups, seed, cluster: cluster_figures(cluster) },
         end: end(flow, outcome),
         trace,
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use throng_core::workflow::Workflow;
 use throng_sim::{Cluster, Faults, Outcome};
 
+use super::machines::nodes_words;
 use super::options::bandwidth_words;
 use super::{Simulated, faults};
 use crate::words;
@@ -62,18 +63,21 @@ fn row(name: &str, value: &str, meaning: &str) -> String {
 /// What was simulated.
 pub fn heading(flow: &Workflow, cluster: &Cluster) -> String {
     format!(
-        "{}: {} simulated on {} with {} each",
+        "{}: {} simulated on {}",
         words::printable(flow.title()),
         words::count_many(flow.task_count() as u64, "task"),
-        words::count(cluster.nodes.into(), "node"),
-        words::count(cluster.cores.into(), "core"),
+        nodes_words(cluster),
     )
 }
 
 /// How it was decided, and what chance was made of.
 pub fn policies(cluster: &Cluster) -> String {
+    let disks = cluster.disk_bandwidth.map_or_else(String::new, |bandwidth| {
+        let (speed, memory) = (words::bytes(bandwidth), words::bytes(cluster.memory_tier_bytes));
+        format!("{speed}/s disks behind {memory} of memory, ")
+    });
     format!(
-        "place {}, order {}, pack {}; {} network, seed {}",
+        "place {}, order {}, pack {}; {} network, {disks}seed {}",
         cluster.place,
         cluster.order,
         cluster.pack,
@@ -113,7 +117,7 @@ fn times(outcome: &Outcome) -> Vec<String> {
 fn data(outcome: &Outcome) -> Vec<String> {
     let inputs = outcome.hits + outcome.misses;
     let many = |number| words::thousands(number);
-    vec![
+    let mut lines = vec![
         row("data moved", &words::bytes(outcome.moved_bytes), &words::count_many(outcome.moves, "transfer")),
         match inputs {
             0 => row("cache", "-", "no task reads anything"),
@@ -132,7 +136,12 @@ fn data(outcome: &Outcome) -> Vec<String> {
         row("migrated", &many(outcome.migrated), "tasks put up for others to steal"),
         row("store", &many(outcome.store_verbs), &format!("operations in {}", batches(outcome.store_batches))),
         row("messages", &many(outcome.messages), "between nodes"),
-    ]
+    ];
+    if outcome.disk_read_bytes + outcome.disk_written_bytes > 0 {
+        let meaning = format!("read from disks; {} written", words::bytes(outcome.disk_written_bytes));
+        lines.insert(1, row("disks", &words::bytes(outcome.disk_read_bytes), &meaning));
+    }
+    lines
 }
 
 /// What broke, and what it cost.

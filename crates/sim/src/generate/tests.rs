@@ -163,7 +163,7 @@ fn times_and_sizes_do_not_depend_on_each_other() {
 
 #[test]
 fn every_message() {
-    let cases: [(&str, &[(&str, &str)]); 14] = [
+    let cases: [(&str, &[(&str, &str)]); 15] = [
         ("bot", &[("volumes", "3")]),
         ("bot", &[("tasks", "0")]),
         ("bot", &[("tasks", "many")]),

@@ -8,26 +8,18 @@
 //! * Cards and disks are shared nearly max-min fairly by the flows that pass them (`share`).
 //! * The core of the network and the shared file system carry flows of all nodes. When one of them is asked for more than it can
 //!   carry, all flows through it become slower by the same factor: a clock of theirs goes slower (`clock`).
-//! * A node serves so many others at a time; further ones wait in line. A node that fetches does not open more connections than
-//!   `throng_core` lets it.
+//! * How many flows a node has at a time is for `throng_core` to decide: few enough that sharing a card costs little.
 //!
 //! So the cost of a flow depends neither on the size of the cluster nor on how many flows there are.
 
 mod clock;
 mod share;
 
-use std::collections::{BTreeMap, VecDeque};
-
 use throng_core::ids::NodeId;
 use throng_core::time::Time;
 
 use self::clock::Clock;
 use self::share::{FlowId, Flows, NONE, SIDES, SideId};
-
-/// How many others a node serves at a time. Twice as many as one that fetches has open (`throng_core::node::FETCHES_AT_ONCE`):
-/// each of them has at least that part of its card to spare for any of its flows, so that a node at which somebody waits in
-/// line is always busy.
-const SERVED_AT_ONCE: usize = 2 * throng_core::node::FETCHES_AT_ONCE;
 
 /// Flows that have nothing but cards or disks to share.
 const PEERS: u8 = 0;
@@ -59,21 +51,13 @@ pub(crate) struct Capacities<'a> {
     pub core: Option<u64>,
 }
 
-struct Waiting<T> {
-    route: Route,
-    bytes: u64,
-    what: T,
-}
-
 /// All that is on its way.
 pub(crate) struct Network<T> {
     nodes: u32,
     flows: Flows,
     /// What each flow is about.
-    cargo: Vec<Option<(Route, T)>>,
+    cargo: Vec<Option<T>>,
     clocks: [Clock; 3],
-    /// Who waits for a node to serve him.
-    lines: BTreeMap<NodeId, VecDeque<Waiting<T>>>,
     shared: f64,
     core: Option<f64>,
     /// How many flows from the shared file system there were, roughly, when they were last told what they may have at most.
@@ -94,7 +78,6 @@ impl<T> Network<T> {
             flows: Flows::new(cards().chain(cards()).chain(disks)),
             cargo: Vec::new(),
             clocks: [Clock::new(), Clock::new(), Clock::new()],
-            lines: BTreeMap::new(),
             shared: rate(capacities.shared),
             core: capacities.core.map(rate),
             shared_flows: 1,
@@ -131,25 +114,15 @@ impl<T> Network<T> {
 
     /// Begins to move something.
     pub(crate) fn begin(&mut self, now: Time, route: Route, bytes: u64, what: T) {
-        if let Route::Peers { from, .. } = route
-            && self.flows.count(self.card_out(from)) >= SERVED_AT_ONCE
-        {
-            self.lines.entry(from).or_default().push_back(Waiting { route, bytes, what });
-            return;
-        }
         self.read_clocks(now);
-        self.start(Waiting { route, bytes, what });
-        self.settle(now);
-    }
-
-    fn start(&mut self, Waiting { route, bytes, what }: Waiting<T>) {
         let (path, clock) = self.path(route);
         let most = if clock == SHARED { self.most_shared() } else { f64::INFINITY };
         let id = self.flows.begin(bytes, path, clock, most) as usize;
         if id >= self.cargo.len() {
             self.cargo.resize_with(id + 1, || None);
         }
-        self.cargo[id] = Some((route, what));
+        self.cargo[id] = Some(what);
+        self.settle(now);
     }
 
     /// Something that has come, if anything has.
@@ -161,46 +134,14 @@ impl<T> Network<T> {
         Some(what)
     }
 
-    /// Ends a flow; the next in line begins.
     fn stop(&mut self, id: FlowId) -> T {
-        let (route, what) = self.cargo[id as usize].take().expect("a flow is about something");
-        let next = match route {
-            Route::Peers { from, .. } => self.next_in_line(from),
-            _ => None,
-        };
-        match next {
-            Some(next) => {
-                self.flows.take_off(id);
-                self.start(next);
-                self.flows.make_fair_along(self.path(route).0);
-            }
-            None => self.flows.remove(id),
-        }
-        what
-    }
-
-    fn next_in_line(&mut self, node: NodeId) -> Option<Waiting<T>> {
-        let line = self.lines.get_mut(&node)?;
-        let next = line.pop_front();
-        if line.is_empty() {
-            self.lines.remove(&node);
-        }
-        next
+        self.flows.remove(id);
+        self.cargo[id as usize].take().expect("a flow is about something")
     }
 
     /// Ends all flows from, to and on a node, and says which.
     pub(crate) fn cut(&mut self, now: Time, node: NodeId) -> Vec<T> {
-        let mut cut: Vec<T> = Vec::new();
-        cut.extend(self.lines.remove(&node).into_iter().flatten().map(|waiting| waiting.what));
-        for line in self.lines.values_mut() {
-            let (gone, kept) = std::mem::take(line)
-                .into_iter()
-                .partition(|waiting| matches!(waiting.route, Route::Peers { to, .. } if to == node));
-            *line = kept;
-            let gone: VecDeque<Waiting<T>> = gone;
-            cut.extend(gone.into_iter().map(|waiting| waiting.what));
-        }
-        self.lines.retain(|_, line| !line.is_empty());
+        let mut cut = Vec::new();
         self.read_clocks(now);
         let mut sides = vec![self.card_out(node), self.card_in(node)];
         sides.extend(Some(self.disk(node)).filter(|side| self.flows.has_side(*side)));

@@ -8,7 +8,8 @@
 //! * whoever begins gets his fair share at once, and
 //! * what one side cannot use goes to its other flows.
 //!
-//! A side is shared by few flows at a time, as the rest waits in line: the cost of a change has a bound.
+//! A side is shared by few flows at a time, as nodes fetch few objects at a time and serve few others: the cost of a change has a
+//! bound.
 
 use std::collections::VecDeque;
 
@@ -164,19 +165,13 @@ impl Flows {
     pub(super) fn remove(&mut self, id: FlowId) {
         let path = self.flows[id as usize].path;
         self.take_off(id);
-        self.make_fair_along(path);
-    }
-
-    /// Shares the sides of a path fairly, and some others by the way.
-    pub(super) fn make_fair_along(&mut self, path: [SideId; SIDES]) {
         for side in path.into_iter().filter(|side| *side != NONE) {
             self.make_fair(side);
         }
         self.be_generous();
     }
 
-    /// Ends a flow in whose place another begins at once: nothing is given to others between.
-    pub(super) fn take_off(&mut self, id: FlowId) {
+    fn take_off(&mut self, id: FlowId) {
         self.set_rate(id, 0.0, NONE);
         let flow = &mut self.flows[id as usize];
         flow.is_on = false;

@@ -3,6 +3,7 @@
 use throng_core::ids::{NodeId, ObjectId};
 use throng_core::member::{Event, Source};
 
+use super::disks::AtDisk;
 use super::{Happening, World};
 use crate::network::Route;
 
@@ -11,6 +12,14 @@ use crate::network::Route;
 pub(super) enum Errand {
     /// An object for a node.
     Fetch { object: ObjectId, bytes: u64, from: Source, to: NodeId },
+    /// What a task reads from its node's disk before it computes.
+    Read(AtDisk),
+    /// What has to be written before a task ends.
+    Write(AtDisk),
+    /// What has to be written before an object that has come is here.
+    Keep { node: NodeId, boot: u32, object: ObjectId, bytes: u64 },
+    /// What nobody waits for.
+    Nobodys,
 }
 
 impl World {
@@ -40,7 +49,8 @@ impl World {
     /// A node sends an object, unless whoever wanted it is gone or has been too late.
     pub(super) fn serve(&mut self, source: NodeId, object: ObjectId, to: NodeId) {
         if self.requests.remove(&(source, to, object)) && self.can_get(to, object, source) {
-            let route = Route::Peers { from: source, to, is_on_disk: false };
+            let is_on_disk = self.serves_from_disk(source, object, self.storage.memory.bytes(object));
+            let route = Route::Peers { from: source, to, is_on_disk };
             self.begin_flow(to, object, Source::Node(source), route);
         } else {
             self.tell(source, Event::Sent { object, to, is_there: false });
@@ -79,6 +89,8 @@ impl World {
         }
         self.next_moved = None;
         while let Some(errand) = self.network.take_ended(self.now) {
+            // However slow a disk or the network may be, a run in which data move is not stuck.
+            self.last_progress = self.now;
             match errand {
                 Errand::Fetch { object, bytes, from, to } => {
                     if let Source::Node(source) = from {
@@ -88,6 +100,10 @@ impl World {
                     let came = Happening::Came { node: to, boot, object, bytes };
                     self.agenda.plan(self.now + self.cluster.latency, came);
                 }
+                Errand::Read(attempt) if self.still_runs(&attempt) => self.compute(attempt),
+                Errand::Write(attempt) if self.still_runs(&attempt) => self.finish(attempt),
+                Errand::Keep { node, boot, object, bytes } if self.lives(node, boot) => self.came(node, object, bytes),
+                Errand::Read(_) | Errand::Write(_) | Errand::Keep { .. } | Errand::Nobodys => {}
             }
         }
         self.watch_network();
@@ -104,6 +120,7 @@ impl World {
     pub(super) fn cut_off(&mut self, node: NodeId) {
         let cut = self.network.cut(self.now, node);
         self.watch_network();
+        self.machines[node.index()].tier = self.empty_tier();
         for errand in cut {
             match errand {
                 Errand::Fetch { object, from, to, .. } if to != node => self.not_moved(to, object, from, false),
@@ -111,6 +128,7 @@ impl World {
                     self.tell(source, Event::Sent { object, to, is_there: false });
                 }
                 Errand::Fetch { .. } => {}
+                Errand::Read(_) | Errand::Write(_) | Errand::Keep { .. } | Errand::Nobodys => {}
             }
         }
         let mut dropped = Vec::new();

@@ -38,7 +38,7 @@ impl World {
 
     /// The number of a slot among those of all nodes.
     pub(super) fn slot_of_all(&self, node: NodeId, slot: SlotId) -> SlotId {
-        SlotId(node.0 * self.cluster.cores + slot.0)
+        SlotId(self.cluster.first_slot(node) + slot.0)
     }
 
     /// Records that an attempt has ended.

@@ -9,6 +9,7 @@ use throng_core::store::Verb;
 use throng_core::time::Time;
 use throng_core::trace::Entry;
 
+use super::disks::AtDisk;
 use super::{Happening, Running, World, patience};
 use crate::work::Work;
 
@@ -20,7 +21,10 @@ impl World {
             match command {
                 Command::Start { task, slot, attempt } => self.start(node, task, slot, attempt),
                 Command::Kill { slot, .. } => self.kill(node, slot),
-                Command::Evict { object } => self.check_evicted(node, object),
+                Command::Evict { object } => {
+                    self.check_evicted(node, object);
+                    self.machines[node.index()].tier.iter_mut().for_each(|tier| tier.forget(object));
+                }
                 Command::Restart => restarts = true,
                 Command::Fetch { object, from, may_redirect, .. } => self.fetch(node, object, from, may_redirect),
                 Command::Serve { object, to } => self.serve(node, object, to),
@@ -55,13 +59,23 @@ impl World {
             let slot = world.slot_of_all(node, slot);
             Entry::Command(node::Command::Start { task, attempt, slot })
         });
-        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
-        let slowness = self.cluster.faults.slowness(self.now, node.0);
-        let length = work.length(task);
-        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
         let machine = &mut self.machines[node.index()];
         let (boot, started) = (machine.boot, self.now);
         machine.slots[slot.index()] = Some(Running { task, attempt, started });
+        let attempt = AtDisk { node, boot, slot, task, attempt, started };
+        if !self.reads_first(attempt) {
+            self.compute(attempt);
+        }
+    }
+
+    /// An attempt has what it reads, and computes.
+    pub(super) fn compute(&mut self, attempt: AtDisk) {
+        let AtDisk { node, boot, slot, task, attempt, started } = attempt;
+        let speed = self.machines[node.index()].speed;
+        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
+        let slowness = self.cluster.faults.slowness(self.now, node.0);
+        let length = work.length(task);
+        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
         if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
             let back_after = Some(Duration::from_secs(5));
             self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });

@@ -82,7 +82,7 @@ function about() {
     ['Workflow', `${figures.workflow} (${figures.file})`],
     ['Started', `${new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 19)} UTC`],
     ['Whole command', time.whole_s === null ? 'not ended' : seconds(time.whole_s)],
-    simulated ? ['Cluster', Object.entries(simulated.cluster).filter(([, value]) => value !== null).map(([key, value]) => `${key} ${value}`).join(', ')] : ['Node', `width ${node.width}, ${cpus} ${cpus === 1 ? 'core' : 'cores'}, ${bytes(node.memory_bytes)} of memory${(node.pools ?? []).map(pool => `, ${pool.amount_milli / 1000} ${pool.name}`).join('')} to give; order ${node.order}, pack ${node.pack}, place ${node.place}`],
+    simulated ? ['Cluster', Object.entries(simulated.cluster).filter(([, value]) => value !== null).map(([key, value]) => `${key} ${typeof value === 'object' ? JSON.stringify(value) : value}`).join(', ')] : ['Node', `width ${node.width}, ${cpus} ${cpus === 1 ? 'core' : 'cores'}, ${bytes(node.memory_bytes)} of memory${(node.pools ?? []).map(pool => `, ${pool.amount_milli / 1000} ${pool.name}`).join('')} to give; order ${node.order}, pack ${node.pack}, place ${node.place}`],
     ['Machine', simulated ? 'modelled: nothing of this was really done' : [host.name, host.cpu, host.cores ? count(host.cores, 'core') : '', host.memory_bytes ? `${bytes(host.memory_bytes)} of memory` : '', host.kernel ? `Linux ${host.kernel}` : ''].filter(Boolean).join(', ') || 'not on record'],
     ['Throng', `${figures.version} ${simulated ? 'simulated' : 'ran'} it, ${data.made_by} made this report`],
   ];
@@ -97,7 +97,7 @@ function summary() {
   byId('title').textContent = `${figures.workflow}, ${figures.simulated ? 'simulated ' : ''}run ${figures.run}`;
   byId('subtitle').textContent = [
     new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 16) + ' UTC', figures.file,
-    figures.simulated ? `modelled: ${count(figures.simulated.nodes, 'node')} with ${count(figures.simulated.cores, 'core')} each, seed ${figures.simulated.seed}` : figures.host.name,
+    figures.simulated ? `modelled: ${count(figures.simulated.nodes, 'node')} ${figures.simulated.groups ? `of ${figures.simulated.groups.length} types` : `with ${count(figures.simulated.cores, 'core')} each`}, seed ${figures.simulated.seed}` : figures.host.name,
   ].filter(Boolean).join(' · ');
   if (figures.damage) {
     byId('damage').textContent = `The record of this run is incomplete: ${figures.damage}. What follows is about what can be read.`;

@@ -354,6 +354,12 @@ function showAll() {
 
 /** Slots of a simulated cluster are named by their node and their number there. */
 function slotName(slot) {
+  let node = 0;
+  for (const [nodes, cores] of figures.simulated?.groups ?? []) {
+    if (slot < nodes * cores) return `${node + Math.floor(slot / cores)}.${slot % cores}`;
+    node += nodes;
+    slot -= nodes * cores;
+  }
   const cores = figures.simulated?.cores;
   return cores ? `${Math.floor(slot / cores)}.${slot % cores}` : `${slot}`;
 }

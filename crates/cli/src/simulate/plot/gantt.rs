@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use throng_core::account::Stint;
-use throng_core::ids::KindId;
+use throng_core::ids::{KindId, NodeId};
 
 use super::shares::{Shares, row_of};
 use super::{INNER, LEFT, Plot, SMALL_SIZE, key, line, text, x};
@@ -103,7 +103,7 @@ impl Gantt {
         let inset = if self.row_height >= 6.0 { 1.0 } else { 0.0 };
         for stint in &plot.account.stints {
             let (from, to) = (x(plot, stint.decided.0), x(plot, stint.finished.0));
-            let (colour, slot, cores) = (self.colour(plot, stint), stint.slot.0, plot.cores.max(1));
+            let (colour, (node, core)) = (self.colour(plot, stint), plot.cluster.node_of(stint.slot));
             writeln!(
                 out,
                 "<rect class=\"stint c{colour}\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>{}, slot \
@@ -112,8 +112,8 @@ impl Gantt {
                 (to - from).max(0.4),
                 self.row_height - 2.0 * inset,
                 escape_xml(&plot.flow.name(stint.task)),
-                slot / cores,
-                slot % cores,
+                node.0,
+                core,
                 words::seconds(stint.decided.as_secs_f64()),
                 words::seconds(stint.finished.as_secs_f64()),
             )?;
@@ -157,17 +157,20 @@ impl Gantt {
 
     /// Numbers of nodes, and lines between them where there is room.
     fn draw_nodes(&self, plot: &Plot<'_>, top: f64, out: &mut String) -> std::fmt::Result {
-        let nodes = (self.slots / plot.cores.max(1) as usize).max(1);
-        let node_height = self.height() / nodes as f64;
+        let nodes = plot.cluster.nodes;
+        let node_height = self.height() / f64::from(nodes);
+        let slot_height = self.height() / self.slots.max(1) as f64;
+        let top_of = |node| top + f64::from(plot.cluster.first_slot(NodeId(node))) * slot_height;
         let every = (13.0 / node_height).ceil().max(1.0) as usize;
         for node in (0..nodes).step_by(every) {
-            let middle = top + (node as f64 + 0.5) * node_height;
+            let below = if node + 1 < nodes { top_of(node + 1) } else { top + self.height() };
+            let middle = (top_of(node) + below) / 2.0;
             let name = if node == 0 { "node 0".to_owned() } else { node.to_string() };
             text("end", LEFT - 8.0, middle.max(top + 5.0) + 4.0, &name, out)?;
         }
-        if plot.cores > 1 && node_height >= 8.0 {
+        if self.slots > nodes as usize && node_height >= 8.0 {
             for node in 1..nodes {
-                let at = top + node as f64 * node_height;
+                let at = top_of(node);
                 line("axis", (LEFT - 4.0, at), (LEFT + INNER, at), out)?;
             }
         }

@@ -19,7 +19,7 @@ fn drawn(text: &str, nodes: u32, cores: u32) -> String {
         subtitle: ["in words".to_owned(), "by chance".to_owned()],
         flow: &flow,
         account: &account,
-        cores,
+        cluster: &cluster,
         length_ns: outcome.makespan.as_nanos() as u64,
         bound_ns: outcome.bound.ns(),
     })
