@@ -113,7 +113,9 @@ impl World {
                 Errand::Fetch { .. } => {}
             }
         }
-        for (source, to, object) in self.requests.extract_if(.., |(source, to, _)| *source == node || *to == node).collect::<Vec<_>>() {
+        for (source, to, object) in
+            self.requests.extract_if(.., |(source, to, _)| *source == node || *to == node).collect::<Vec<_>>()
+        {
             if source == node {
                 self.not_moved(to, object, Source::Node(source), false);
             }
