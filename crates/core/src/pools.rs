@@ -4,6 +4,8 @@
 //! units have ids, a task is told which ones it got: whole units first, and the rest of its share from a unit that is
 //! already divided, so that whole ones stay whole.
 
+use std::collections::BTreeMap;
+
 use crate::ids::DemandId;
 use crate::workflow::{Pool, Workflow};
 
@@ -23,8 +25,9 @@ pub struct Pools {
     pools: Vec<Pool>,
     /// What is free, by pool and unit; pools without ids are one big unit.
     free: Vec<Vec<u64>>,
-    /// What each demand asks for, as pools and thousandths; nothing for demands that can never be met.
-    requests: Vec<Option<Vec<(usize, u64)>>>,
+    /// What demands ask for, as pools and thousandths; nothing for those that can never be met, and no entry for the many that ask for
+    /// cores and memory only.
+    requests: BTreeMap<DemandId, Option<Vec<(usize, u64)>>>,
 }
 
 impl Pools {
@@ -34,34 +37,35 @@ impl Pools {
             .iter()
             .map(|pool| if pool.ids.is_empty() { vec![pool.amount_milli] } else { vec![UNIT; pool.ids.len()] })
             .collect();
-        let requests = (0..flow.demand_count())
-            .map(|demand| {
-                let named = flow.demand(DemandId::at(demand)).named;
-                let find =
-                    |(name, amount): (&str, u64)| Some((pools.iter().position(|pool| pool.name == name)?, amount));
-                named.into_iter().map(find).collect()
-            })
-            .collect();
+        let find = |(name, amount): (&str, u64)| Some((pools.iter().position(|pool| pool.name == name)?, amount));
+        let demands = (0..flow.demand_count()).map(DemandId::at);
+        let named = demands.map(|demand| (demand, flow.demand(demand).named)).filter(|(_, named)| !named.is_empty());
+        let requests = named.map(|(demand, named)| (demand, named.into_iter().map(find).collect())).collect();
         Pools { pools, free, requests }
+    }
+
+    /// What a demand asks for, unless it can never be met.
+    fn request(&self, demand: DemandId) -> Option<&[(usize, u64)]> {
+        self.requests.get(&demand).map_or(Some(&[]), |request| request.as_deref())
     }
 
     /// Whether a demand can be met now.
     pub fn can_meet(&self, demand: DemandId) -> bool {
         let fits = |(pool, amount): &(usize, u64)| self.choose(*pool, *amount).is_some();
-        self.requests[demand.index()].as_ref().is_some_and(|parts| parts.iter().all(fits))
+        self.request(demand).is_some_and(|parts| parts.iter().all(fits))
     }
 
     /// Whether a demand could be met if nothing else ran.
     pub fn could_ever_meet(&self, demand: DemandId) -> bool {
         let fits = |(pool, amount): &(usize, u64)| *amount <= self.pools[*pool].amount_milli;
-        self.requests[demand.index()].as_ref().is_some_and(|parts| parts.iter().all(fits))
+        self.request(demand).is_some_and(|parts| parts.iter().all(fits))
     }
 
     /// Takes what a demand asks for, which has to be there.
     pub fn take(&mut self, demand: DemandId) -> Grant {
-        let requests = self.requests[demand.index()].clone().expect("what is taken can be met");
         let mut grant = Grant::default();
-        for (pool, amount) in requests {
+        let request = self.request(demand).expect("what is taken can be met").to_vec();
+        for (pool, amount) in request {
             for (unit, part) in self.choose(pool, amount).expect("what is taken can be met") {
                 self.free[pool][unit] -= part;
                 grant.parts.push((pool, unit, part));

@@ -1,5 +1,7 @@
 //! Whether every task could ever run on a node: a run in which one cannot is not worth beginning.
 
+use std::sync::Arc;
+
 use throng_core::ids::{ClassId, TaskId};
 use throng_core::pack::{self, Capacity};
 use throng_core::policy::BadPolicy;
@@ -10,7 +12,7 @@ use crate::cluster::Cluster;
 use crate::machines::MachineType;
 
 /// The first task that asks for more than some node has, if there is one, and what that node is: a task may come to any of them.
-pub fn misfit(flow: &Workflow, cluster: &Cluster) -> Result<Option<(TaskId, MachineType)>, BadPolicy> {
+pub fn misfit(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Option<(TaskId, MachineType)>, BadPolicy> {
     let pools = Pools::new(Vec::new(), flow);
     for machine in cluster.machine_types() {
         let resources = Resources { cpus_milli: u64::from(machine.cores) * 1000, memory_bytes: machine.memory_bytes };

@@ -29,7 +29,7 @@ use throng_core::{order, place};
 
 use crate::analytic;
 use crate::cluster::{Cluster, Inputs, Submission};
-use crate::heap::Agenda;
+use crate::heap::{Agenda, Lane};
 use crate::machines::at_speeds;
 use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
@@ -419,7 +419,7 @@ impl World {
                 self.place_as_later();
                 if wants_answers {
                     let time = done + self.cluster.store_latency;
-                    self.agenda.plan(time, Happening::Answered { node, boot, batch, answers });
+                    self.agenda.plan_in(Lane::Answers, time, Happening::Answered { node, boot, batch, answers });
                 }
             }
             Happening::Answered { node, boot, batch, answers } => {

@@ -14,7 +14,7 @@ use throng_sim::{Cluster, Outcome, World};
 use crate::exit::Failure;
 use crate::simulate::progress::Bar;
 
-/// Tasks under way at once: each takes about 250 bytes, so this is a good gigabyte.
+/// Tasks under way at once: each takes 100 bytes in a bag and 150 where it reads a file, so this is less than a gigabyte.
 const TASKS_AT_ONCE: u64 = 5_000_000;
 /// Points of a curve of busy slots that are kept: as many as can be seen.
 const CURVE_POINTS: usize = 300;

@@ -97,7 +97,7 @@ pub fn run(
 
 /// Every combination, the last option changing fastest; everything is checked before anything runs.
 fn rows(
-    flow: &Workflow,
+    flow: &Arc<Workflow>,
     base: &ClusterArguments,
     axes: &[Axis],
     seeds: &[u64],

@@ -145,7 +145,7 @@ impl ClusterArguments {
     }
 
     /// The cluster, if there can be one like this and every task could run on it.
-    pub fn cluster(&self, flow: &Workflow, found: &Found) -> Result<Cluster, Failure> {
+    pub fn cluster(&self, flow: &Arc<Workflow>, found: &Found) -> Result<Cluster, Failure> {
         let nodes = self.machines.as_ref().map_or(self.nodes, Machines::nodes);
         if let Inputs::Node(node) = self.inputs
             && node >= nodes
@@ -194,7 +194,7 @@ impl ClusterArguments {
     }
 }
 
-fn check(flow: &Workflow, cluster: &Cluster) -> Result<(), Failure> {
+fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
     place::by_name(&cluster.place).map_err(bad)?;
     order::by_name(&cluster.order, &Arc::default()).map_err(bad)?;

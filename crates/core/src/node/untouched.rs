@@ -85,8 +85,8 @@ mod tests {
             for (number, bytes) in steps {
                 let object = ObjectId(number);
                 prop_assert_eq!(objects.get(object), plain.get(&object).copied());
-                if plain.contains_key(&object) {
-                    prop_assert_eq!(objects.remove(object), plain.remove(&object));
+                if let Some(known) = plain.remove(&object) {
+                    prop_assert_eq!(objects.remove(object), Some(known));
                     prop_assert_eq!(objects.remove(object), None);
                 } else {
                     objects.insert(object, bytes);

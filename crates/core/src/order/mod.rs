@@ -101,7 +101,8 @@ trait Line: Default + Send {
 
 /// An order made of a line per class and a preference.
 struct ByClass<L, P> {
-    lines: Vec<L>,
+    /// Only of classes that have been here: a workflow may have as many classes as tasks, and a cluster has many nodes.
+    lines: BTreeMap<usize, L>,
     /// The best of each line that has any, in order.
     heads: BTreeSet<(Key, usize)>,
     arrivals: u64,
@@ -112,7 +113,7 @@ struct ByClass<L, P> {
 
 impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
     fn new(prefer: P) -> Self {
-        ByClass { lines: Vec::new(), heads: BTreeSet::new(), arrivals: 0, waiting: 0, prefer }
+        ByClass { lines: BTreeMap::new(), heads: BTreeSet::new(), arrivals: 0, waiting: 0, prefer }
     }
 }
 
@@ -131,19 +132,17 @@ impl<P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<Sorted, P> {
     /// Takes a task in under a key that somebody else has worked out, and that no other has.
     fn push_as(&mut self, key: Key, task: ReadyTask) {
         let class = task.class.index();
-        if class >= self.lines.len() {
-            self.lines.resize_with(class + 1, Sorted::default);
-        }
-        let before = self.lines[class].best();
-        self.lines[class].push(key, task);
-        let after = self.lines[class].best();
+        let line = self.lines.entry(class).or_default();
+        let before = line.best();
+        line.push(key, task);
+        let after = line.best();
         self.move_head(class, before, after);
         self.waiting += 1;
     }
 
     /// Takes a task out from wherever it stands.
     fn take(&mut self, class: ClassId, key: Key) -> Option<ReadyTask> {
-        let line = &mut self.lines[class.index()];
+        let line = self.lines.get_mut(&class.index())?;
         let before = line.best();
         let task = line.tasks.remove(&key)?;
         let after = line.best();
@@ -153,7 +152,7 @@ impl<P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<Sorted, P> {
     }
 
     fn has(&self, class: ClassId, key: Key) -> bool {
-        self.lines.get(class.index()).is_some_and(|line| line.tasks.contains_key(&key))
+        self.lines.get(&class.index()).is_some_and(|line| line.tasks.contains_key(&key))
     }
 }
 
@@ -164,12 +163,9 @@ const CLASSES_LOOKED_AT: usize = 1000;
 impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, P> {
     fn push(&mut self, task: ReadyTask) {
         let class = task.class.index();
-        if class >= self.lines.len() {
-            self.lines.resize_with(class + 1, L::default);
-        }
         self.arrivals += 1;
         let (preference, place) = (self.prefer)(&task, self.arrivals);
-        let line = &mut self.lines[class];
+        let line = self.lines.entry(class).or_default();
         let before = line.best();
         line.push((task.priority, preference, place), task);
         let after = line.best();
@@ -180,8 +176,8 @@ impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
         let heads = self.heads.iter().rev().take(CLASSES_LOOKED_AT);
         let (key, class) = heads.copied().find(|(_, class)| admits(ClassId::at(*class)))?;
-        let task = self.lines[class].pop_best();
-        let after = self.lines[class].best();
+        let line = self.lines.get_mut(&class)?;
+        let (task, after) = (line.pop_best(), line.best());
         self.move_head(class, Some(key), after);
         self.waiting -= 1;
         task
@@ -189,7 +185,7 @@ impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<
 
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask> {
         let mut given = Vec::new();
-        for (class, line) in self.lines.iter_mut().enumerate() {
+        for (&class, line) in &mut self.lines {
             if !admits(ClassId::at(class)) {
                 continue;
             }

@@ -10,9 +10,11 @@ mod requests;
 pub use fixed::Fixed;
 pub use requests::Requests;
 
+use std::sync::Arc;
+
 use crate::ids::DemandId;
 use crate::policy::{BadPolicy, Policy};
-use crate::workflow::{Demand, Resources, Workflow};
+use crate::workflow::{Resources, Workflow};
 
 /// What a node can give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,16 +41,11 @@ pub trait Pack: Send {
 pub const NAMES: [&str; 2] = ["requests", "fixed"];
 
 /// The policy with a name.
-pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Workflow) -> Result<Box<dyn Pack>, BadPolicy> {
+pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Result<Box<dyn Pack>, BadPolicy> {
     policy.takes_none()?;
     match policy.name.as_str() {
         "fixed" => Ok(Box::new(Fixed::new(capacity.width))),
-        "requests" => {
-            let demands = (0..flow.demand_count()).map(|demand| flow.demand(DemandId::at(demand)));
-            let resources =
-                |demand: Demand<'_>| Resources { memory_bytes: demand.memory_bytes, cpus_milli: demand.cpus_milli };
-            Ok(Box::new(Requests::new(capacity, demands.map(resources).collect())))
-        }
+        "requests" => Ok(Box::new(Requests::new(capacity, flow.clone()))),
         _ => Err(policy.unknown("pack", &NAMES)),
     }
 }

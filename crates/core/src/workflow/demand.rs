@@ -113,6 +113,12 @@ impl Workflow {
         }
     }
 
+    /// The cores and the memory of one way to run.
+    pub fn resources(&self, demand: DemandId) -> Resources {
+        let flat = self.demands.demands[demand.index()];
+        Resources { memory_bytes: flat.memory_bytes, cpus_milli: flat.cpus_milli }
+    }
+
     /// Whether any task asks for something of this name.
     pub fn asks_for(&self, name: &str) -> bool {
         self.demands.named.iter().any(|one| self.strings.get(one.name) == name)

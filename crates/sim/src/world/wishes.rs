@@ -11,6 +11,7 @@ use throng_core::trace::Entry;
 
 use super::disks::AtDisk;
 use super::{Happening, Running, World, patience};
+use crate::heap::Lane;
 use crate::work::Work;
 
 impl World {
@@ -111,11 +112,11 @@ impl World {
             // The answer is lost: the store will be asked the same again.
             self.outcome.lost_messages += 1;
             let again = Happening::Asked { node, boot, batch, verbs: verbs.clone(), wants_answers: false };
-            self.agenda.plan(arrival, again);
+            self.agenda.plan_in(Lane::Questions, arrival, again);
             arrival = arrival + patience(&self.cluster);
         }
         self.machines[node.index()].link_free_at = arrival;
-        self.agenda.plan(arrival, Happening::Asked { node, boot, batch, verbs, wants_answers });
+        self.agenda.plan_in(Lane::Questions, arrival, Happening::Asked { node, boot, batch, verbs, wants_answers });
     }
 
     pub(super) fn has_bad_luck(&mut self, share: f64) -> bool {
@@ -157,12 +158,15 @@ impl World {
         match (to.as_slice(), message) {
             ([], _) => {}
             (&[to], &Message::Load { serial, shared, waiting }) => {
-                self.agenda.plan(time, Happening::Load { from, to, serial, shared, waiting });
+                self.agenda.plan_in(Lane::Messages, time, Happening::Load { from, to, serial, shared, waiting });
             }
-            (&[to], _) => self.agenda.plan(time, Happening::Said { from, to, message: Box::new(message.clone()) }),
+            (&[to], _) => {
+                let said = Happening::Said { from, to, message: Box::new(message.clone()) };
+                self.agenda.plan_in(Lane::Messages, time, said);
+            }
             _ => {
                 let (count, message) = (to.len(), Box::new(message.clone()));
-                self.agenda.plan_many(time, Happening::SaidToMany { from, to, message }, count);
+                self.agenda.plan_many(Lane::Messages, time, Happening::SaidToMany { from, to, message }, count);
             }
         }
     }
