@@ -262,7 +262,7 @@ impl Node {
     /// Whether something waits that could start now.
     pub fn could_start(&self) -> bool {
         let waits = !self.policies.local.is_empty() || !self.policies.shared.is_empty();
-        waits && !self.free.is_empty() && self.stage.as_ref().is_none_or(|stage| stage.has_window() || !stage.is_used())
+        waits && !self.free.is_empty() && self.stage.as_ref().is_none_or(|stage| stage.has_window(true) || !stage.is_used())
     }
 
     /// Gives away all that has not begun.
@@ -407,7 +407,7 @@ impl Node {
             }
             // Where data has to be brought, that comes first: with a slot or without, but only for so many at a time.
             let may_take = match &self.stage {
-                Some(stage) if stage.is_used() => stage.has_window(),
+                Some(stage) if stage.is_used() => stage.has_window(has_slot),
                 _ => has_slot,
             };
             if !may_take {

@@ -114,9 +114,9 @@ impl Stage {
         self.window > 0
     }
 
-    /// Whether one more task may be staged.
-    pub(super) fn has_window(&self) -> bool {
-        self.tasks.len() < self.window && self.prepared.len() < self.most_prepared
+    /// Whether one more task may be staged. With a free slot that none of those who wait for one may have, others may.
+    pub(super) fn has_window(&self, has_slot: bool) -> bool {
+        self.tasks.len() < self.window && (has_slot || self.prepared.len() < self.most_prepared)
     }
 
     pub(super) fn set_most_prepared(&mut self, count: usize) {
