@@ -84,8 +84,7 @@ impl Member {
             return;
         }
         self.share_surplus(now, true);
-        let left = self.sharable().saturating_sub(self.node.free_slots());
-        for _ in 0..left {
+        for _ in 0..self.sharable() {
             let Some(node) = self.hungry.pop_front() else { break };
             if !self.is_gone(node) {
                 self.send(node, Message::Work, out);
@@ -109,7 +108,8 @@ impl Member {
     /// Tells others that there is more to do here than this node can do now, and again as long as that is so: whoever has given
     /// up hunting does not find out by himself.
     pub(super) fn announce(&mut self, now: Time, out: &mut Vec<Command>) {
-        let has_more = self.setup.nodes > 1 && self.node.shared_len() > self.node.free_slots();
+        // Slots have just been filled: what is left can begin here neither now nor with the data of others before it.
+        let has_more = self.setup.nodes > 1 && self.node.shared_len() > 0;
         if !has_more {
             self.announce_at = None;
             return;
