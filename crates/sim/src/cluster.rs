@@ -131,7 +131,7 @@ impl Cluster {
             inputs: Inputs::Spread,
             found_bytes: Arc::default(),
             submission: Submission::Spread,
-            place: named("adaptive"),
+            place: named("fair"),
             later: None,
             order: named("fifo"),
             pack: named("requests"),

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use throng_core::bound::LowerBound;
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::kin::Kin;
 use throng_core::member::{Command, Event, FIRST_BOOT, Member, Message, Setup, Source};
@@ -27,15 +26,14 @@ use throng_core::trace::{self, Entry};
 use throng_core::workflow::{Resources, Workflow};
 use throng_core::{order, place};
 
-use crate::analytic;
 use crate::cluster::{Cluster, Inputs, Submission};
 use crate::heap::{Agenda, Lane};
-use crate::machines::at_speeds;
 use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
 use crate::storage::Storage;
 use crate::tier::Tier;
 use crate::work::Work;
+use crate::{judge, outside};
 use disks::AtDisk;
 use moving::Errand;
 use recording::Untold;
@@ -201,7 +199,7 @@ impl World {
                 tier: None,
             });
         }
-        let lies = bring_inputs(&flow, &cluster, &mut memory);
+        let lies = outside::bring(&flow, &cluster, &mut memory);
         let storage = Storage::new(memory, cluster.store_shards, cluster.store_rate);
         let network = Network::new(
             nodes,
@@ -339,7 +337,7 @@ impl World {
         let mut outcome = std::mem::take(&mut self.outcome);
         // What a bound needs for a moment comes in the place of everything else, not on top of it.
         drop(self);
-        judge(&flow, &cluster, &mut outcome);
+        judge::judge(&flow, &cluster, &mut outcome);
         outcome
     }
 
@@ -347,7 +345,7 @@ impl World {
     pub(crate) fn run_and_keep(mut self) -> (World, Outcome) {
         self.run_to_the_end();
         let mut outcome = std::mem::take(&mut self.outcome);
-        judge(&self.flow, &self.cluster, &mut outcome);
+        judge::judge(&self.flow, &self.cluster, &mut outcome);
         (self, outcome)
     }
 
@@ -727,49 +725,9 @@ impl World {
     }
 }
 
-/// Works out what the run is measured by.
-fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
-    let work = Work::new(flow, cluster.variation, cluster.seed);
-    let slots = u32::try_from(outcome.slots).unwrap_or(u32::MAX);
-    let (bound, speeds) = (LowerBound::of(flow, slots, |task| work.length(task).as_nanos() as u64), cluster.speeds());
-    outcome.work_ns = bound.work_ns;
-    outcome.bound = at_speeds(bound, speeds);
-    let work = work.at_speed(speeds.0);
-    outcome.analytic_seconds = analytic::expected_seconds(flow, slots, cluster.bandwidth, &work);
-}
-
 /// How long somebody waits for an answer before it counts as lost.
 fn patience(cluster: &Cluster) -> Duration {
     (cluster.latency * 100).max(Duration::from_millis(100))
-}
-
-/// Tells the store where objects from outside lie, and returns those that lie with nodes.
-fn bring_inputs(flow: &Workflow, cluster: &Cluster, memory: &mut Memory) -> Vec<(ObjectId, u64, NodeId)> {
-    let work = Work::new(flow, cluster.variation, cluster.seed).with_found(&cluster.found_bytes);
-    let mut lies = Vec::new();
-    let mut dice = Rng::named(cluster.seed, "inputs");
-    for (number, at) in (flow.made_count()..flow.object_count()).enumerate() {
-        let object = ObjectId::at(at);
-        let bytes = work.bytes(object);
-        let node = match cluster.inputs {
-            Inputs::Spread => NodeId(number as u32 % cluster.nodes),
-            Inputs::Scattered => NodeId(dice.below(cluster.nodes.into()) as u32),
-            Inputs::Node(node) => NodeId(node % cluster.nodes),
-            Inputs::Shared => {
-                memory.bring(object, bytes, None);
-                continue;
-            }
-            Inputs::Everywhere => {
-                // No node is nearer to it than another, just as with a shared file system.
-                memory.bring(object, bytes, None);
-                lies.extend((0..cluster.nodes).map(|node| (object, bytes, NodeId(node))));
-                continue;
-            }
-        };
-        memory.bring(object, bytes, Some(Owner { node, boot: FIRST_BOOT }));
-        lies.push((object, bytes, node));
-    }
-    lies
 }
 
 fn make_member(

@@ -60,8 +60,8 @@ pub struct ClusterArguments {
     /// Who gets the tasks that may start at once: all nodes in turn (spread), or the first (one)
     #[arg(long, default_value = "spread", value_name = "TO", value_parser = submission)]
     pub submit: Submission,
-    /// Which node runs a task: adaptive, fair, flds, mdl, mlb, rlds, random, central, sampled or queue
-    #[arg(long, default_value = "adaptive", value_name = "POLICY", value_parser = policy)]
+    /// Which node runs a task: fair, adaptive, flds, mdl, mlb, rlds, random, central, sampled or queue
+    #[arg(long, default_value = "fair", value_name = "POLICY", value_parser = policy)]
     pub place: Policy,
     /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware
     #[arg(long, default_value = "fifo", value_name = "POLICY", value_parser = policy)]

@@ -89,7 +89,7 @@ pub fn policies(cluster: &Cluster) -> String {
 fn times(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![row("makespan", &time(outcome.makespan), "from the beginning to the last end")];
     let limit = if outcome.bound.chain_ns >= outcome.bound.share_ns() {
-        "tasks that wait for each other"
+        "tasks and data that wait for each other"
     } else {
         "the work on all cores"
     };

@@ -4,13 +4,16 @@
 //! other run one after the other. The larger of the two is the bound. No schedule beats it, and the best one
 //! may still be slower, so a run that comes close to it is certainly a good one.
 //!
-//! That bound knows nothing of data. [`Analytic`] does: it also counts waiting in a queue and moving what a task
+//! That bound knows nothing of data. With [`Moving`], the way through the graph takes as long as it must with the data that has to
+//! be moved wherever tasks run. [`Analytic`] is what the literature expects: it also counts waiting in a queue and moving what a task
 //! reads, for as many machines as anyone could wish.
 
 mod analytic;
+mod moving;
 mod parents;
 
 pub use analytic::{Analytic, Case, Cost, queue_wait};
+pub use moving::{Lies, Moving};
 pub use parents::{Circular, Edge, Parents};
 
 use crate::ids::TaskId;

@@ -159,7 +159,7 @@ pub trait Place: Send {
 
 /// The names that [`by_name`] knows, the default first.
 pub const NAMES: [&str; 10] =
-    ["adaptive", "fair", "flds", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"];
+    ["fair", "adaptive", "flds", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"];
 
 /// The policy with a name, and its parameters.
 pub fn by_name(policy: &Policy) -> Result<Box<dyn Place>, BadPolicy> {

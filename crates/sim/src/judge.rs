@@ -1,0 +1,36 @@
+//! What a run is measured by.
+
+use throng_core::bound::{LowerBound, Moving};
+use throng_core::ids::TaskId;
+use throng_core::workflow::Workflow;
+
+use crate::cluster::Cluster;
+use crate::machines::at_speeds;
+use crate::outcome::Outcome;
+use crate::work::Work;
+use crate::{analytic, outside};
+
+/// Works out what no run could beat, and what the literature expects.
+pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
+    let work = || Work::new(flow, cluster.variation, cluster.seed).with_found(&cluster.found_bytes);
+    let slots = u32::try_from(outcome.slots).unwrap_or(u32::MAX);
+    let ordinary = work();
+    let bound = LowerBound::of(flow, slots, |task| ordinary.length(task).as_nanos() as u64);
+    let (mean, fastest) = cluster.speeds();
+    outcome.work_ns = bound.work_ns;
+    outcome.bound = at_speeds(bound, (mean, fastest));
+    if flow.has_inputs() {
+        let places = outside::places(flow, cluster);
+        let best = |of: fn(&crate::MachineType) -> f64| cluster.machine_types().map(|it| of(&it)).fold(0.0, f64::max);
+        let moving = Moving {
+            bytes_per_second: best(|machine| machine.bandwidth as f64),
+            cores: best(|machine| f64::from(machine.cores)),
+            bytes: &|object| ordinary.bytes(object),
+            lies: &|object| places[object.index() - flow.made_count()],
+        };
+        let at_best = work().at_speed(fastest);
+        let length = |task: TaskId| at_best.length(task).as_nanos() as u64;
+        outcome.bound.chain_ns = moving.chain_ns(flow, length).max(outcome.bound.chain_ns);
+    }
+    outcome.analytic_seconds = analytic::expected_seconds(flow, slots, cluster.bandwidth, &work().at_speed(mean));
+}
