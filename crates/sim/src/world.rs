@@ -34,9 +34,8 @@ use crate::machines::at_speeds;
 use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
 use crate::storage::Storage;
-use crate::tier::Tier;
 use crate::work::Work;
-use disks::AtDisk;
+use disks::{AtDisk, Disk};
 use moving::Errand;
 use recording::Untold;
 
@@ -102,8 +101,8 @@ struct Machine {
     slots: Vec<Option<Running>>,
     /// How many times as fast as an ordinary one each of its cores is.
     speed: f64,
-    /// What is in its memory, if that matters.
-    tier: Option<Tier>,
+    /// What it has on disk and in memory, if that matters.
+    disk: Option<Box<Disk>>,
 }
 
 /// An attempt that runs.
@@ -198,7 +197,7 @@ impl World {
                 link_free_at: Time::START,
                 slots: vec![None; cluster.machine(NodeId(at)).0.cores as usize],
                 speed: cluster.machine(NodeId(at)).0.speed,
-                tier: None,
+                disk: None,
             });
         }
         let lies = bring_inputs(&flow, &cluster, &mut memory);
@@ -245,7 +244,7 @@ impl World {
             settled_by: BTreeMap::new(),
         };
         for at in 0..nodes as usize {
-            world.machines[at].tier = world.empty_tier();
+            world.machines[at].disk = world.fresh_disk();
         }
         for (object, bytes, node) in lies {
             world.tell(node, Event::Kept { object, bytes });
