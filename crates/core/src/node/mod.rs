@@ -267,7 +267,9 @@ impl Node {
     /// Whether something waits that could start now.
     pub fn could_start(&self) -> bool {
         let waits = !self.policies.local.is_empty() || !self.policies.shared.is_empty();
-        waits && !self.free.is_empty() && self.stage.as_ref().is_none_or(|stage| stage.has_window(true) || !stage.is_used())
+        waits
+            && !self.free.is_empty()
+            && self.stage.as_ref().is_none_or(|stage| stage.has_window(true) || !stage.is_used())
     }
 
     /// Gives away all that has not begun.
