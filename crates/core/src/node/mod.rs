@@ -160,11 +160,6 @@ impl Node {
         self.free.len()
     }
 
-    /// How many slots are free for which no task is being prepared.
-    pub fn open_slots(&self) -> usize {
-        self.free.len().saturating_sub(self.stage.as_ref().map_or(0, Stage::len))
-    }
-
     /// How many tasks wait that nobody else may have.
     pub fn local_len(&self) -> usize {
         self.policies.local.len()
