@@ -492,3 +492,89 @@ fn a_record_says_what_failed_and_what_was_skipped_for_it() {
     }
     assert!(late > 0 && blamed > 0, "{late}, {blamed}");
 }
+
+#[test]
+fn faster_machines_take_less_time_and_the_bound_knows_it() {
+    let one = "tasks: { nap: { sleep: 1s } }";
+    let figures = result(&Sandbox::with_flow(one), &["--machines", "1x1@2"]);
+    assert_seconds(&figures, "makespan_ns", 0.5);
+    assert!((figures["bound_of_makespan"].as_f64().unwrap() - 1.0).abs() < 0.01, "{figures}");
+    let sandbox = Sandbox::with_flow(BAG);
+    let all = simulate(&sandbox, &["--machines", "1x1,1x1@3", "--json"]).expect_code(0).json();
+    let (cluster, figures) = (&all["cluster"], &all["result"]);
+    assert_eq!(
+        (&cluster["nodes"], &cluster["cores"], &cluster["machines"][1]["speed"]),
+        (&2.into(), &Value::Null, &3.0.into())
+    );
+    // Four seconds of work for cores of 1 + 3 times the ordinary speed; alone, none of them takes less than a third.
+    assert!((figures["bound_share_ns"].as_f64().unwrap() / 1e9 - 1.0).abs() < 1e-6, "{figures}");
+    assert!((figures["bound_chain_ns"].as_f64().unwrap() * 3.0 / 1e9 - 1.0).abs() < 1e-6, "{figures}");
+    assert_eq!((&figures["work_ns"], &figures["slots"]), (&4_000_000_000u64.into(), &2.into()));
+    assert!(figures["bound_of_makespan"].as_f64().unwrap() <= 1.0, "{figures}");
+    let told = simulate(&sandbox, &["--machines", "1x1,1x1@3"]).expect_code(0);
+    assert!(told.stdout.contains("simulated on 2 nodes: 1 with 1 core, 1 with 1 core of speed 3\n"), "{}", told.stdout);
+    let compared = simulate(&sandbox, &["--compare", "machines=1x1+1x1@3,2x1"]).expect_code(0);
+    assert!(compared.stdout.contains("1x1+1x1@3") && compared.stdout.contains("2x1 "), "{}", compared.stdout);
+    let recorded = simulate(&sandbox, &["--machines", "1x2,1x1@3", "--record"]).expect_code(0);
+    assert!(recorded.stderr.contains("recorded as run 1"), "{}", recorded.stderr);
+    let status = sandbox.throng(&["status"]).expect_code(0);
+    assert!(status.stdout.contains("2 nodes of 2 types, modelled"), "{}", status.stdout);
+}
+
+#[test]
+fn what_is_not_in_memory_is_read_from_disk_by_the_task_itself() {
+    let two = "tasks: { read: { foreach: { i: 1..2 }, sleep: 1s, in: [{ path: big.dat, size: 125MB }] } }";
+    let sandbox = Sandbox::with_flow(two);
+    let with = |more: &[&str]| {
+        let options = ["--nodes", "1", "--cores", "1"].iter().chain(more).copied().collect::<Vec<_>>();
+        result(&sandbox, &options)
+    };
+    assert_seconds(&with(&[]), "makespan_ns", 2.0);
+    // Read once, and from memory after that; or each time, if there is no memory for it.
+    let figures = with(&["--disk-bandwidth", "125MB"]);
+    assert_seconds(&figures, "makespan_ns", 3.0);
+    assert_eq!((&figures["disk_read_bytes"], &figures["disk_written_bytes"]), (&125_000_000.into(), &0.into()));
+    let figures = with(&["--disk-bandwidth", "125MB", "--memory-tier", "100MB"]);
+    assert_seconds(&figures, "makespan_ns", 4.0);
+    assert_eq!(figures["useful_ns"], 2_000_000_000u64, "reading is no work that counts");
+    let told = simulate(&sandbox, &["--disk-bandwidth", "125MB", "--nodes", "1"]).expect_code(0);
+    assert!(told.stdout.contains("125.0 MB/s disks behind 4.0 GB of memory, seed 1"), "{}", told.stdout);
+    assert!(
+        told.stdout.contains("utilisation         25.0 %"),
+        "the second waits for the first to read: {}",
+        told.stdout
+    );
+    assert!(told.stdout.contains("  disks             125.0 MB  read from disks; 0 B written"), "{}", told.stdout);
+}
+
+#[test]
+fn what_is_written_goes_to_disk_only_to_make_room() {
+    let flow = "tasks: { make: { foreach: { i: 1..3 }, sleep: 1s, out: [{ path: \"out/{i}\", size: 125MB }] } }";
+    let sandbox = Sandbox::with_flow(flow);
+    let with = |tier: &str| {
+        let disk = ["--nodes", "1", "--cores", "1", "--disk-bandwidth", "125MB", "--memory-tier", tier];
+        result(&sandbox, &disk)
+    };
+    assert_seconds(&with("400MB"), "makespan_ns", 3.0);
+    let figures = with("300MB");
+    assert_seconds(&figures, "makespan_ns", 4.0);
+    assert_eq!(figures["disk_written_bytes"], 125_000_000);
+    assert_seconds(&with("1MB"), "makespan_ns", 6.0);
+}
+
+#[test]
+fn machines_and_memory_that_cannot_be() {
+    let sandbox = Sandbox::with_flow("tasks: { big: { sleep: 1s, cpus: 4 } }");
+    for (arguments, words) in [
+        (&["--machines", "4x"][..], "is not COUNTxCORES[@SPEED][/MEMORY]"),
+        (&["--machines", "4x8", "--nodes", "4"], "cannot be used with"),
+        (&["--memory-tier", "1GB"], "--disk-bandwidth"),
+        (&["--disk-bandwidth", "1GB", "--memory-tier", "9GB"], "make --memory-tier smaller"),
+        (&["--machines", "4x8,1x2"], "it asks for 4 cores, and a node has 2 cores"),
+        (&["--machines", "4x8", "--compare", "nodes=1,2"], "--machines says it already"),
+        (&["--machines", "2x8", "--inputs", "node=2"], "there is no node 2"),
+    ] {
+        let output = simulate(&sandbox, arguments).expect_code(2);
+        assert!(output.stderr.contains(words), "{arguments:?}: {}", output.stderr);
+    }
+}

@@ -59,6 +59,12 @@ impl Cluster {
         unreachable!("there is no node {}", node.0)
     }
 
+    /// What each node can do, in thousandths of an ordinary core.
+    pub(crate) fn capacities(&self) -> impl Iterator<Item = u64> + '_ {
+        let capacity = |machine: &MachineType| (f64::from(machine.cores) * machine.speed * 1000.0).max(1.0) as u64;
+        self.machine_types().flat_map(move |machine| std::iter::repeat_n(capacity(&machine), machine.count as usize))
+    }
+
     /// The number of a node's first slot among those of all nodes.
     pub fn first_slot(&self, node: NodeId) -> u32 {
         self.machine(node).1

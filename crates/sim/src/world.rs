@@ -31,10 +31,9 @@ use crate::heap::{Agenda, Lane};
 use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
 use crate::storage::Storage;
-use crate::tier::Tier;
 use crate::work::Work;
 use crate::{judge, outside};
-use disks::AtDisk;
+use disks::{AtDisk, Disk};
 use moving::Errand;
 use recording::Untold;
 
@@ -100,8 +99,8 @@ struct Machine {
     slots: Vec<Option<Running>>,
     /// How many times as fast as an ordinary one each of its cores is.
     speed: f64,
-    /// What is in its memory, if that matters.
-    tier: Option<Tier>,
+    /// What it has on disk and in memory, if that matters.
+    disk: Option<Box<Disk>>,
 }
 
 /// An attempt that runs.
@@ -173,7 +172,7 @@ impl World {
         let nodes = cluster.nodes;
         let owner = |at: u32| Owner { node: NodeId(at), boot: FIRST_BOOT };
         let submission = cluster.submission;
-        let owners = std::cell::RefCell::new(place::FirstOwners::new(&flow, nodes));
+        let owners = std::cell::RefCell::new(place::FirstOwners::new(&flow, cluster.capacities()));
         let mut memory = Memory::submit(flow.clone(), kin.clone(), |task| match submission {
             Submission::One => owner(0),
             Submission::Spread => {
@@ -196,7 +195,7 @@ impl World {
                 link_free_at: Time::START,
                 slots: vec![None; cluster.machine(NodeId(at)).0.cores as usize],
                 speed: cluster.machine(NodeId(at)).0.speed,
-                tier: None,
+                disk: None,
             });
         }
         let lies = outside::bring(&flow, &cluster, &mut memory);
@@ -243,7 +242,7 @@ impl World {
             settled_by: BTreeMap::new(),
         };
         for at in 0..nodes as usize {
-            world.machines[at].tier = world.empty_tier();
+            world.machines[at].disk = world.fresh_disk();
         }
         for (object, bytes, node) in lies {
             world.tell(node, Event::Kept { object, bytes });

@@ -27,7 +27,7 @@ pub struct ClusterArguments {
     /// How many cores each node has
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_CORES))]
     pub cores: u32,
-    /// Machines that are not all alike, as COUNTxCORES[@SPEED][/MEMORY]: 4x8,2x16@1.5 is four with 8 cores and two with 16 that are 1.5 times as fast
+    /// Machines that are not all alike, as COUNTxCORES, with @SPEED and /MEMORY if need be: 4x8,2x16@1.5 is four with 8 cores and two with 16 that are 1.5 times as fast
     #[arg(long, value_name = "LIST", value_parser = machines, conflicts_with_all = ["nodes", "cores"])]
     pub machines: Option<Machines>,
     /// How much memory each node has

@@ -298,3 +298,18 @@ fn what_stands_in_line_for_nobody_is_not_fetched() {
     assert_eq!(bench.fetched("f00"), []);
     assert_eq!(bench.node.cache_room().0, FETCHES_AT_ONCE as u64, "no room is kept for it");
 }
+
+#[test]
+fn a_task_goes_on_beyond_the_room_only_with_all_that_it_reads() {
+    let text = "tasks: { a: { run: x, in: e }, b: { run: x, in: [e, g] }, c: { run: x, in: f } }";
+    let mut bench = Bench::new(text, 1, 100, 2);
+    bench.step(&[Event::Kept { object: bench.object("f"), bytes: 92 }]);
+    bench.ready(&[0]);
+    assert_eq!(bench.located("e", 5), [bench.fetch("e", 5)]);
+    // The second counts on what comes for the first, and there is no room for the rest.
+    assert_eq!(bench.ready(&[1]), [bench.locate("g")]);
+    assert_eq!(bench.located("g", 10), []);
+    bench.step(&[Event::FetchFailed { object: bench.object("e") }]);
+    let lost = Command::Lost { task: TaskId(0), object: bench.object("e") };
+    assert_eq!(bench.not_found("e"), [lost, bench.locate("e")]);
+}

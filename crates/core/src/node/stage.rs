@@ -274,8 +274,17 @@ impl Stage {
     /// Lets the first task go on though there is no room: a node full of what it made itself would otherwise stand still
     /// for ever, and one task too many at a time does little harm.
     pub(super) fn force(&mut self, flow: &Workflow, out: &mut Vec<Command>) {
-        if let Some(task) = self.parked.pop_front() {
+        let Some(task) = self.parked.pop_front() else { return };
+        let Some(staged) = self.tasks.get_mut(&task) else { return };
+        let is_known = |object| {
+            self.cache.expects(object) || staged.located.binary_search_by_key(&object, |(known, _)| *known).is_ok()
+        };
+        if needed(flow, task, self.everywhere_from).all(is_known) {
             self.reserve(flow, task, true, out);
+        } else {
+            // What was on its way when it was parked has not come.
+            staged.step = Step::Locating;
+            self.proceed(flow, task, out);
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) enum Errand {
     /// An object for a node.
     Fetch { object: ObjectId, bytes: u64, from: Source, to: NodeId },
     /// What a task reads from its node's disk before it computes.
-    Read(AtDisk),
+    Read { node: NodeId, boot: u32, reading: u64 },
     /// What has to be written before a task ends.
     Write(AtDisk),
     /// What has to be written before an object that has come is here.
@@ -100,10 +100,10 @@ impl World {
                     let came = Happening::Came { node: to, boot, object, bytes };
                     self.agenda.plan(self.now + self.cluster.latency, came);
                 }
-                Errand::Read(attempt) if self.still_runs(&attempt) => self.compute(attempt),
+                Errand::Read { node, boot, reading } if self.lives(node, boot) => self.has_read(node, reading),
                 Errand::Write(attempt) if self.still_runs(&attempt) => self.finish(attempt),
                 Errand::Keep { node, boot, object, bytes } if self.lives(node, boot) => self.came(node, object, bytes),
-                Errand::Read(_) | Errand::Write(_) | Errand::Keep { .. } | Errand::Nobodys => {}
+                Errand::Read { .. } | Errand::Write(_) | Errand::Keep { .. } | Errand::Nobodys => {}
             }
         }
         self.watch_network();
@@ -120,7 +120,7 @@ impl World {
     pub(super) fn cut_off(&mut self, node: NodeId) {
         let cut = self.network.cut(self.now, node);
         self.watch_network();
-        self.machines[node.index()].tier = self.empty_tier();
+        self.machines[node.index()].disk = self.fresh_disk();
         for errand in cut {
             match errand {
                 Errand::Fetch { object, from, to, .. } if to != node => self.not_moved(to, object, from, false),
@@ -128,7 +128,7 @@ impl World {
                     self.tell(source, Event::Sent { object, to, is_there: false });
                 }
                 Errand::Fetch { .. } => {}
-                Errand::Read(_) | Errand::Write(_) | Errand::Keep { .. } | Errand::Nobodys => {}
+                Errand::Read { .. } | Errand::Write(_) | Errand::Keep { .. } | Errand::Nobodys => {}
             }
         }
         let mut dropped = Vec::new();

@@ -24,7 +24,7 @@ impl World {
                 Command::Kill { slot, .. } => self.kill(node, slot),
                 Command::Evict { object } => {
                     self.check_evicted(node, object);
-                    self.machines[node.index()].tier.iter_mut().for_each(|tier| tier.forget(object));
+                    self.machines[node.index()].disk.iter_mut().for_each(|disk| disk.tier.forget(object));
                 }
                 Command::Restart => restarts = true,
                 Command::Fetch { object, from, may_redirect, .. } => self.fetch(node, object, from, may_redirect),
