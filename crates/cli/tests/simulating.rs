@@ -126,7 +126,7 @@ fn every_policy_runs() {
   join: { foreach: { i: 1..20 }, sleep: 10ms, in: ['m/{i}', 'm/40'] }
 ";
     let sandbox = Sandbox::with_flow(text);
-    for place in ["adaptive", "flds:t=0.5,tt=10s", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"] {
+    for place in ["fair", "adaptive", "flds:t=0.5,tt=10s", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"] {
         for inputs in ["spread", "shared", "everywhere"] {
             let figures = result(&sandbox, &["--place", place, "--inputs", inputs, "--submit", "one", "--cores", "2"]);
             assert_eq!(figures["done"], 60, "{place}, {inputs}");
@@ -142,7 +142,7 @@ fn every_policy_runs() {
 fn bad_input_is_told_in_one_message() {
     let sandbox = Sandbox::with_flow("tasks: { a: { sleep: 1s, cpus: 4, memory: 2GB } }");
     for (arguments, expected) in [
-        (vec!["--place", "best"], "there is no place policy `best`; known are adaptive, fair, flds"),
+        (vec!["--place", "best"], "there is no place policy `best`; known are fair, adaptive, flds"),
         (vec!["--order", "best"], "there is no order policy `best`"),
         (vec!["--pack", "best"], "there is no pack policy `best`"),
         (vec!["--place", "flds:z=1"], "the policy `flds` has no parameter `z`"),

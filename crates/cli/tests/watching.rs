@@ -10,7 +10,7 @@ use sandbox::*;
 const FLOW: &str = "
 tasks:
   quick: { foreach: { i: 1..2 }, run: 'true' }
-  slow: { run: 'touch started; until [ -e go ]; do sleep 0.01; done', after: quick }
+  slow: { run: 'touch started; until [ -e go ]; do sleep 0.01; done; touch ended', after: quick }
   later: { noop: true, after: slow }";
 
 fn top(sandbox: &Sandbox) -> serde_json::Value {
@@ -74,6 +74,8 @@ fn a_killed_run_is_told_as_one() {
     let now = top(&sandbox);
     assert_eq!((&now["state"], &now["done"]), (&"killed".into(), &2.into()), "{now}");
     sandbox.write("go", "");
+    // The task has outlived its engine, and must not outlive its directory.
+    wait_until("the end of the task", || sandbox.exists("ended"));
 }
 
 #[test]
