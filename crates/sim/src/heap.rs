@@ -3,35 +3,17 @@
 //! Most things come a fixed time after they were planned: a message, a question to the store, its answer. Each of these comes after
 //! the one before it of its sort, so that they stand in line and need not be sorted. Only the rest is a heap.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use throng_core::time::Time;
 
+/// When something comes: the earlier time, or what was planned earlier for that time.
+type When = (Time, u64);
+
 struct Planned<T> {
-    time: Time,
-    sequence: u64,
+    when: When,
     what: T,
-}
-
-impl<T> PartialEq for Planned<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.sequence == other.sequence
-    }
-}
-
-impl<T> Eq for Planned<T> {}
-
-impl<T> PartialOrd for Planned<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Planned<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.time, other.sequence).cmp(&(self.time, self.sequence))
-    }
 }
 
 /// Things that come in the order in which they are planned, or nearly so.
@@ -49,19 +31,32 @@ const LANES: usize = 3;
 
 /// A queue of things to come.
 pub(crate) struct Agenda<T> {
-    heap: BinaryHeap<Planned<T>>,
+    /// When the things come that stand in no line, and where they are: so small that those of a hundred thousand slots stay near the processor.
+    heap: BinaryHeap<Reverse<(When, u32)>>,
+    things: Vec<Option<T>>,
+    unused: Vec<u32>,
     lanes: [VecDeque<Planned<T>>; LANES],
     sequence: u64,
 }
 
 impl<T> Agenda<T> {
     pub(crate) fn new() -> Agenda<T> {
-        Agenda { heap: BinaryHeap::new(), lanes: [const { VecDeque::new() }; LANES], sequence: 0 }
+        let lanes = [const { VecDeque::new() }; LANES];
+        Agenda { heap: BinaryHeap::new(), things: Vec::new(), unused: Vec::new(), lanes, sequence: 0 }
     }
 
     pub(crate) fn plan(&mut self, time: Time, what: T) {
         self.sequence += 1;
-        self.heap.push(Planned { time, sequence: self.sequence, what });
+        self.sort_in((time, self.sequence), what);
+    }
+
+    fn sort_in(&mut self, when: When, what: T) {
+        let place = self.unused.pop().unwrap_or_else(|| {
+            self.things.push(None);
+            (self.things.len() - 1) as u32
+        });
+        self.things[place as usize] = Some(what);
+        self.heap.push(Reverse((when, place)));
     }
 
     /// Plans something that normally comes after all that has been planned for its lane; it may come earlier.
@@ -71,24 +66,28 @@ impl<T> Agenda<T> {
 
     /// Plans something that stands for many things, one directly after the other.
     pub(crate) fn plan_many(&mut self, lane: Lane, time: Time, what: T, count: usize) {
-        let planned = Planned { time, sequence: self.sequence + 1, what };
+        let when = (time, self.sequence + 1);
         self.sequence += count as u64;
-        let lane = &mut self.lanes[lane as usize];
-        if lane.back().is_some_and(|last| last.time > time) {
-            self.heap.push(planned);
+        let line = &mut self.lanes[lane as usize];
+        if line.back().is_some_and(|last| last.when.0 > time) {
+            self.sort_in(when, what);
         } else {
-            lane.push_back(planned);
+            line.push_back(Planned { when, what });
         }
     }
 
     pub(crate) fn next(&mut self) -> Option<(Time, T)> {
-        // What is greatest comes first.
-        let lanes = self.lanes.iter().enumerate().filter_map(|(at, lane)| Some((lane.front()?, at)));
-        let planned = match lanes.max_by(|(one, _), (other, _)| one.cmp(other)) {
-            Some((first, at)) if self.heap.peek().is_none_or(|top| top < first) => self.lanes[at].pop_front(),
-            _ => self.heap.pop(),
-        };
-        planned.map(|planned| (planned.time, planned.what))
+        let lanes = self.lanes.iter().enumerate().filter_map(|(at, lane)| Some((lane.front()?.when, at)));
+        match lanes.min() {
+            Some((first, at)) if self.heap.peek().is_none_or(|Reverse((top, _))| first < *top) => {
+                self.lanes[at].pop_front().map(|planned| (planned.when.0, planned.what))
+            }
+            _ => {
+                let Reverse(((time, _), place)) = self.heap.pop()?;
+                self.unused.push(place);
+                self.things[place as usize].take().map(|what| (time, what))
+            }
+        }
     }
 
     /// How many things have been planned so far.
