@@ -126,7 +126,9 @@ fn every_policy_runs() {
   join: { foreach: { i: 1..20 }, sleep: 10ms, in: ['m/{i}', 'm/40'] }
 ";
     let sandbox = Sandbox::with_flow(text);
-    for place in ["fair", "adaptive", "flds:t=0.5,tt=10s", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"] {
+    for place in
+        ["fair", "adaptive", "flds:t=0.5,tt=10s", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"]
+    {
         for inputs in ["spread", "shared", "everywhere"] {
             let figures = result(&sandbox, &["--place", place, "--inputs", inputs, "--submit", "one", "--cores", "2"]);
             assert_eq!(figures["done"], 60, "{place}, {inputs}");

@@ -133,7 +133,7 @@ impl Cluster {
             submission: Submission::Spread,
             place: named("fair"),
             later: None,
-            order: named("fifo"),
+            order: named("aware"),
             pack: named("requests"),
             variation: Variation::default(),
             faults: Faults::default(),

@@ -1,14 +1,14 @@
 //! What a run is measured by.
 
-use throng_core::bound::{LowerBound, Moving};
+use throng_core::bound::{LowerBound, Moving, expected_seconds};
 use throng_core::ids::TaskId;
 use throng_core::workflow::Workflow;
 
 use crate::cluster::Cluster;
 use crate::machines::at_speeds;
 use crate::outcome::Outcome;
+use crate::outside;
 use crate::work::Work;
-use crate::{analytic, outside};
 
 /// Works out what no run could beat, and what the literature expects.
 pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
@@ -32,5 +32,7 @@ pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
         let length = |task: TaskId| at_best.length(task).as_nanos() as u64;
         outcome.bound.chain_ns = moving.chain_ns(flow, length).max(outcome.bound.chain_ns);
     }
-    outcome.analytic_seconds = analytic::expected_seconds(flow, slots, cluster.bandwidth, &work().at_speed(mean));
+    let at_mean = work().at_speed(mean);
+    let (seconds, bytes) = (|task| at_mean.length(task).as_secs_f64(), |object| at_mean.bytes(object));
+    outcome.analytic_seconds = expected_seconds(flow, slots, cluster.bandwidth as f64, seconds, bytes);
 }

@@ -10,7 +10,6 @@
 //! Decisions are core's; this crate only says how long things take: computing ([`work`]), moving data
 //! (`network`), what is in memory and what on disk (`tier`), asking the store (`storage`), and what breaks when ([`faults`]). The same seed gives the same run, event for event.
 
-mod analytic;
 pub mod cluster;
 pub mod faults;
 mod fit;

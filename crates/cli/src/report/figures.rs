@@ -82,6 +82,9 @@ fn bound(account: &Account) -> Value {
         "share_s": seconds(bound.share_ns().into()),
         "chain_s": seconds(bound.chain_ns.into()),
         "above": account.above_bound(),
+        "of_makespan": account.of_bound(),
+        "expected_s": account.expected_seconds,
+        "expected_of_makespan": account.of_expected(),
     })
 }
 

@@ -63,8 +63,8 @@ pub struct ClusterArguments {
     /// Which node runs a task: fair, adaptive, flds, mdl, mlb, rlds, random, central, sampled or queue
     #[arg(long, default_value = "fair", value_name = "POLICY", value_parser = policy)]
     pub place: Policy,
-    /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware
-    #[arg(long, default_value = "fifo", value_name = "POLICY", value_parser = policy)]
+    /// Which ready task comes next: aware, fifo, lifo, largest, critical-path or random
+    #[arg(long, default_value = "aware", value_name = "POLICY", value_parser = policy)]
     pub order: Policy,
     /// What may run at once on a node: requests (cores and memory as asked for) or fixed (only its cores)
     #[arg(long, default_value = "requests", value_name = "POLICY", value_parser = policy)]

@@ -24,6 +24,7 @@ impl Table {
             Some("makespan"),
             range,
             Some("of bound"),
+            Some("of expected"),
             Some("efficiency"),
             Some("moved"),
             Some("hits"),
@@ -55,6 +56,7 @@ impl Table {
         }
         let mean = |figure: fn(&Outcome) -> f64| Spread::of(outcomes, figure).mean;
         cells.push(percent(mean(Outcome::of_bound)));
+        cells.push(percent(mean(Outcome::of_analytic)));
         cells.push(percent(mean(Outcome::efficiency)));
         cells.push(words::bytes(mean(|outcome| outcome.moved_bytes as f64) as u64));
         let hits = mean(|outcome| outcome.hits as f64);

@@ -26,7 +26,7 @@ pub use period::Period;
 pub use stint::{Fate, Stint, TaskAccount};
 pub use utilisation::{Part, Parts, Utilisation};
 
-use crate::bound::LowerBound;
+use crate::bound::{LowerBound, expected_seconds};
 use crate::ids::TaskId;
 use crate::time::Time;
 use crate::trace::Entry;
@@ -88,6 +88,8 @@ pub struct Account {
     pub path: Path,
     /// What the run could not have been faster than.
     pub bound: LowerBound,
+    /// What the literature would have expected it to take, with data at hand: the analytic bound.
+    pub expected_seconds: f64,
     /// Attempts, by number, that took longest, the longest first.
     pub slowest: Vec<u32>,
     /// Tasks that failed for good, in the order in which they did.
@@ -116,6 +118,13 @@ impl Account {
             utilisation,
             path: Path::back_from_the_end(&stints, period),
             bound: LowerBound::of(flow, setup.slots, length_ns),
+            expected_seconds: expected_seconds(
+                flow,
+                setup.slots,
+                f64::INFINITY,
+                |task| length_ns(task) as f64 / 1e9,
+                |_| 0,
+            ),
             slowest: slowest(&stints),
             failed,
             stints,
@@ -126,6 +135,18 @@ impl Account {
     /// The attempt that settled a task, or the latest one.
     pub fn last_stint(&self, task: TaskId) -> Option<&Stint> {
         self.stints.get(self.tasks[task.index()].last_stint? as usize)
+    }
+
+    /// What was expected, as a part of what the run took; nothing if it took nothing.
+    pub fn of_expected(&self) -> Option<f64> {
+        let length = self.period.length_ns();
+        (length > 0).then(|| self.expected_seconds / (length as f64 / 1e9))
+    }
+
+    /// What the run could not have been faster than, as a part of what it took; nothing if it took nothing.
+    pub fn of_bound(&self) -> Option<f64> {
+        let length = self.period.length_ns();
+        (length > 0).then(|| self.bound.ns() as f64 / length as f64)
     }
 
     /// How much longer the run took than its bound, as a part of the bound; nothing if the bound is nothing.

@@ -9,10 +9,12 @@
 //! reads, for as many machines as anyone could wish.
 
 mod analytic;
+mod expected;
 mod moving;
 mod parents;
 
 pub use analytic::{Analytic, Case, Cost, queue_wait};
+pub use expected::expected_seconds;
 pub use moving::{Lies, Moving};
 pub use parents::{Circular, Edge, Parents};
 

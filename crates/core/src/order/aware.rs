@@ -27,7 +27,7 @@ struct Aware {
     /// Where each waiting task stands.
     keys: BTreeMap<TaskId, (ClassId, Key)>,
     /// The waiting tasks that read an object.
-    readers: BTreeMap<ObjectId, Vec<TaskId>>,
+    readers: BTreeSet<(ObjectId, TaskId)>,
     here: BTreeSet<ObjectId>,
     arrivals: u64,
 }
@@ -35,7 +35,7 @@ struct Aware {
 /// The order.
 pub(super) fn order(flow: Arc<Workflow>, seed: u64) -> impl Order {
     let queue = ByClass::new((|_, _| (0, 0)) as Unused);
-    let (keys, readers, here) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+    let (keys, readers, here) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
     Aware { flow, seed, queue, keys, readers, here, arrivals: 0 }
 }
 
@@ -58,12 +58,7 @@ impl Aware {
     fn forget(&mut self, ready: &ReadyTask) {
         self.keys.remove(&ready.task);
         for object in self.flow.inputs(ready.task) {
-            if let Some(readers) = self.readers.get_mut(&object) {
-                readers.retain(|reader| *reader != ready.task);
-                if readers.is_empty() {
-                    self.readers.remove(&object);
-                }
-            }
+            self.readers.remove(&(object, ready.task));
         }
     }
 }
@@ -74,7 +69,7 @@ impl Order for Aware {
         let key = self.unique(task.class, self.key(&task, self.arrivals));
         self.keys.insert(task.task, (task.class, key));
         for object in self.flow.inputs(task.task) {
-            self.readers.entry(object).or_default().push(task.task);
+            self.readers.insert((object, task.task));
         }
         self.queue.push_as(key, task);
     }
@@ -101,7 +96,11 @@ impl Order for Aware {
 
     fn data(&mut self, object: ObjectId, is_here: bool) {
         let is_new = if is_here { self.here.insert(object) } else { self.here.remove(&object) };
-        let readers = self.readers.get(&object).filter(|_| is_new).cloned().unwrap_or_default();
+        if !is_new {
+            return;
+        }
+        let readers = self.readers.range((object, TaskId(0))..=(object, TaskId(u32::MAX)));
+        let readers: Vec<TaskId> = readers.map(|(_, task)| *task).collect();
         for task in readers {
             let Some((class, key)) = self.keys.get(&task).copied() else { continue };
             let Some(ready) = self.queue.take(class, key) else { continue };
