@@ -204,7 +204,7 @@ fn options_that_cannot_be_are_refused_and_nothing_is_written() {
         ("bot --sizes 5apples", "unknown unit"),
         ("fan-out --degree 1", "`--degree` cannot be `1`"),
         ("image-stacking --locality 7", "use one of 1, 1.38"),
-        ("image-stacking --tasks 5", "belong together"),
+        ("image-stacking --files 5", "belongs to `--tasks`"),
         ("all-pairs --a 1000000 --b 1000000", "at most 200000000"),
     ] {
         let arguments: Vec<&str> =
