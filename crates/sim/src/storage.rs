@@ -61,6 +61,6 @@ fn home(flow: &Workflow, verb: &Verb) -> u32 {
         | Verb::Missing { object, .. }
         | Verb::Drop { object, .. } => bucket(of_object(object)),
         Verb::Owned { bucket, .. } | Verb::Claim { bucket, .. } | Verb::Settled { bucket } => *bucket,
-        Verb::Join { .. } | Verb::Renew { .. } | Verb::Bury { .. } | Verb::Leave { .. } => 0,
+        Verb::Join { .. } | Verb::Renew { .. } | Verb::Bury { .. } => 0,
     }
 }

@@ -98,7 +98,7 @@ impl Case {
                         return Err(format!("node {} could start something and does not", member.me().node.0));
                     }
                     has_idle |= member.node().wants_work();
-                    has_shared |= member.node().shared_len() > 0;
+                    has_shared |= member.node().shared_len(false) > 0;
                 }
                 if watches_idleness && has_idle && has_shared {
                     let since = *unfair_since.get_or_insert(world.now());
@@ -237,7 +237,12 @@ fn draw_machines(rng: &mut Rng, mut cluster: Cluster, largest_need: u64) -> Clus
 fn draw_place(rng: &mut Rng) -> String {
     let name = throng_core::place::NAMES[rng.below(throng_core::place::NAMES.len() as u64) as usize];
     match name {
-        "mlb" | "mdl" | "rlds" | "flds" | "adaptive" | "fair" => {
+        "fair" => {
+            let t = pick(rng, &["0", "0.1", "0.5", "5", "inf"]);
+            let steal = pick(rng, &["half", "one"]);
+            format!("fair:t={t},steal={steal},cap={}ms", pick(rng, &[20, 2000]))
+        }
+        "mlb" | "mdl" | "rlds" | "flds" | "adaptive" => {
             let t = pick(rng, &["0", "0.1", "0.5", "5", "inf"]);
             let tt = pick(rng, &["100ms", "1s", "10s"]);
             let steal = pick(rng, &["half", "one"]);

@@ -753,6 +753,7 @@ fn make_member(
         me,
         nodes: cluster.nodes,
         bandwidth: machine.bandwidth,
+        round_trip: cluster.latency * 2,
         patience: patience(cluster),
         has_leases: cluster.faults.needs_leases(),
         seed: cluster.seed,

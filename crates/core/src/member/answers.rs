@@ -1,9 +1,64 @@
 //! Asking the store, and what its answers mean.
 
-use super::{Command, Member, Purpose};
+use super::lease::Claimed;
+use super::{Command, Load, Member, Terms};
+use crate::ids::{ObjectId, TaskId};
 use crate::node;
 use crate::store::{Answer, Verb};
 use crate::time::Time;
+
+/// What to do with an answer of the store.
+#[derive(Clone, Debug)]
+pub(super) enum Purpose {
+    Nothing,
+    Settle(TaskId),
+    Close {
+        parent: TaskId,
+        generation: u16,
+        child: TaskId,
+    },
+    /// A close on behalf of somebody else's delivery.
+    CloseFor {
+        parent: TaskId,
+        child: TaskId,
+    },
+    Release(ObjectId),
+    HandOver(TaskId),
+    Locate(ObjectId),
+    /// Something that a task reads that waits already for something else.
+    LookFor(ObjectId),
+    Drop(ObjectId),
+    Verify(Load, Terms),
+    Retake(Load),
+    Await {
+        task: TaskId,
+        parent: TaskId,
+        generation: u16,
+        position: u32,
+    },
+    Reopen {
+        parent: TaskId,
+        generation: u16,
+        child: Option<(TaskId, u32)>,
+    },
+    Cancel(TaskId),
+    Claim {
+        bucket: u32,
+    },
+    /// A look at what one owns; the part of the store if it goes on with the next.
+    Owned {
+        round: Option<u32>,
+    },
+    Renew {
+        sent: Time,
+    },
+    Join {
+        sent: Time,
+    },
+    Resettle {
+        bucket: u32,
+    },
+}
 
 impl Member {
     pub(super) fn flush(&mut self, out: &mut Vec<Command>) {
@@ -43,20 +98,23 @@ impl Member {
     pub(super) fn learn(&mut self, now: Time, purpose: Purpose, answer: Answer, out: &mut Vec<Command>) {
         match (purpose, answer) {
             (Purpose::Settle(task), answer) => self.settled(now, task, answer == Answer::Done, out),
-            (Purpose::Close { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
+            (
+                Purpose::Close { parent, generation: of, child },
+                Answer::Closed { closed, generation, attempt, tenure, inputs },
+            ) => {
                 let load = self.load_of(child, attempt, generation, tenure, inputs);
                 self.closed(now, parent, closed, load, out);
-                self.child_answered(parent);
+                self.child_answered(parent, of);
             }
             (Purpose::CloseFor { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
                 let load = self.load_of(child, attempt, generation, tenure, inputs);
                 self.closed(now, parent, closed, load, out);
             }
-            (Purpose::Release { task, object }, answer) => self.released(now, task, object, answer, out),
+            (Purpose::Release(object), Answer::Unneeded(places)) => self.released(now, object, &places, out),
             (Purpose::HandOver(task), answer) => self.handed_over(task, answer == Answer::Done),
             (Purpose::Verify(load, terms), Answer::Done) => self.take_one(now, load, terms, out),
             (Purpose::Retake(load), Answer::Done) => {
-                self.by_inquiry.insert(load.ready.task);
+                self.inquiries.note(load.ready.task);
                 self.accept(now, load, out);
             }
             (Purpose::Locate(object), Answer::Located { bytes, generation, places }) => {
@@ -80,18 +138,16 @@ impl Member {
                 let load = self.load_of(parent, attempt, generation.saturating_add(1), tenure, inputs);
                 self.reopened(now, child, reopened, load, out);
             }
-            (Purpose::Cancel(task), Answer::Closed { generation, .. }) => self.cancelled(now, task, generation, out),
-            (Purpose::Claim { is_last }, Answer::Holdings { tasks, lost }) => {
-                self.claimed(now, is_last, tasks, lost, out);
+            (Purpose::Cancel(task), Answer::Cancelled { generation, holder }) => {
+                self.cancelled(now, task, generation, holder, out);
             }
-            (Purpose::Owned, Answer::Holdings { tasks, .. }) => {
-                for holding in tasks {
-                    self.accept_holding(now, holding, out);
-                }
+            (Purpose::Claim { bucket }, Answer::Holdings { tasks, lost, given }) => {
+                self.claimed(now, bucket, Claimed { tasks, lost, given }, out);
             }
+            (Purpose::Owned { round }, Answer::Holdings { tasks, .. }) => self.owns(now, round, tasks, out),
             (Purpose::Renew { sent }, answer) => self.renewed(now, sent, answer, out),
             (Purpose::Join { sent }, answer) => self.joined(now, sent, answer, out),
-            (Purpose::Resettle, Answer::Settled(tasks)) => self.close_again(tasks),
+            (Purpose::Resettle { bucket }, Answer::Settled(tasks)) => self.retell(bucket, tasks),
             _ => {}
         }
     }

@@ -6,18 +6,22 @@
 
 use std::time::Duration;
 
+use super::handing::Address;
 use super::hunting::Hunter;
 use super::{Command, Member, Message, Terms, estimated};
 use crate::ids::{NodeId, TaskId};
 use crate::place::{MOVES_WORTH_WAITING, daws};
-use crate::store::Inputs;
+use crate::store::{Inputs, Owner};
 use crate::time::Time;
 
 /// No more tasks than this change hands at once, so that no message is too long.
 const MOST_GIVEN: usize = 10_000;
 
-/// A node tells others that it has too much to do no more often than this.
+/// A node that has too much to do tells others so as often as this.
 const ANNOUNCE_EVERY: Duration = Duration::from_secs(10);
+
+/// One that has too much to do again, and had not for a while, tells others so no more often than this.
+const ANNOUNCE_AGAIN: Duration = Duration::from_secs(1);
 
 /// So many others are told at least: in a small cluster all of them.
 const MANY_ENOUGH: u32 = 16;
@@ -28,7 +32,7 @@ const MOST_HUNGRY: usize = 64;
 impl Member {
     /// What others could have.
     pub(super) fn sharable(&self) -> usize {
-        self.node.shared_len() + self.idle_staged().count()
+        self.node.shared_len(self.place.calls_idle()) + self.idle_staged().count()
     }
 
     /// Tasks that wait for a slot with their data here, and would start sooner elsewhere though it has to be moved.
@@ -36,7 +40,7 @@ impl Member {
         let (slots, shares_all) = (self.node.slot_count() as u32, self.place.calls_idle());
         let staged = self.node.prepared_backwards().filter(move |(_, is_shared, ..)| *is_shared || shares_all);
         let waits = staged.take_while(move |(task, _, before, bytes)| {
-            let moving = Duration::from_secs_f64(*bytes as f64 / self.setup.bandwidth.max(1) as f64);
+            let moving = self.setup.moving(*bytes);
             let length = estimated(&self.flow, &self.means, self.mean, *task);
             length * (*before as u32 + 1) / slots.max(1) > moving * MOVES_WORTH_WAITING
         });
@@ -47,20 +51,23 @@ impl Member {
     pub(super) fn robbed(&mut self, now: Time, thief: NodeId, serial: u64, boot: u32, out: &mut Vec<Command>) {
         self.share_surplus(now, true);
         let count = self.place.share_of(self.sharable()).min(MOST_GIVEN);
-        let mut given = self.node.give(count.min(self.node.shared_len()));
+        let also_kept = self.place.calls_idle();
+        let mut given = self.node.give(count.min(self.node.shared_len(also_kept)), also_kept);
         let staged: Vec<TaskId> = self.idle_staged().take(count - given.len()).collect();
-        let mut commands = std::mem::take(&mut self.scratch);
-        given.extend(staged.into_iter().filter_map(|task| self.node.give_staged(task, &mut commands)));
-        for command in commands.drain(..) {
-            self.carry_out(now, command, out);
-        }
-        self.scratch = commands;
+        let staged = self.with_node(now, out, |node, commands| {
+            staged.into_iter().filter_map(|task| node.give_staged(task, commands)).collect::<Vec<_>>()
+        });
+        given.extend(staged);
         self.note_hungry(thief, given.is_empty());
         if given.is_empty() {
             self.send(thief, Message::Nothing { serial }, out);
         }
         for ready in given {
-            self.hand_over(ready, Inputs::default(), thief, Some(boot), serial, Terms::Share);
+            self.hand_over(
+                ready,
+                Inputs::default(),
+                Address { to: Owner { node: thief, boot }, serial, terms: Terms::Share },
+            );
         }
     }
 
@@ -109,15 +116,19 @@ impl Member {
     /// up hunting does not find out by himself.
     pub(super) fn announce(&mut self, now: Time, out: &mut Vec<Command>) {
         // Slots have just been filled: what is left can begin here neither now nor with the data of others before it.
-        let has_more = self.setup.nodes > 1 && self.node.shared_len() > 0;
+        let has_more = self.setup.nodes > 1
+            && (self.node.shared_len(self.place.calls_idle()) > 0 || self.idle_staged().next().is_some());
         if !has_more {
+            // It may be a matter of moments.
             self.announce_at = None;
             return;
         }
-        if self.announce_at.is_some_and(|time| now < time) {
+        let again = self.announced.map_or(now, |time| time + ANNOUNCE_AGAIN);
+        let at = *self.announce_at.get_or_insert(again);
+        if now < at {
             return;
         }
-        self.announce_at = Some(now + ANNOUNCE_EVERY);
+        (self.announced, self.announce_at) = (Some(now), Some(now + ANNOUNCE_EVERY));
         let count = daws::neighbour_count(self.setup.nodes).max(MANY_ENOUGH);
         for peer in daws::drawn(&mut self.rng, self.setup.me.node, self.setup.nodes, count) {
             if !self.is_gone(peer) {

@@ -15,11 +15,15 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(2500);
 /// How often it is looked for before the task fails.
 const LOOKS: u32 = 4;
 
+/// Where so many objects are is remembered; the others are looked up again when they are fetched.
+const MOST_FOUND: usize = 20_000;
+
 /// What the store said about an object that is being fetched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     /// Where it may be, the best first.
     places: Vec<NodeId>,
+    bytes: u64,
     /// The generation of its producer that made it.
     generation: u16,
     /// Whether it is to be fetched as soon as somebody says from where.
@@ -42,9 +46,10 @@ impl Member {
         let places: Vec<NodeId> = places.into_iter().filter(|place| !self.is_gone(*place)).rev().collect();
         let is_found = !places.is_empty();
         let has_failed = self.found.get(&object).is_some_and(|found| found.has_failed);
-        let earlier = self.found.insert(object, Found { places, generation, is_awaited: false, has_failed });
-        if earlier.is_some_and(|found| found.is_awaited) {
-            self.fetch_from_next(now, object, bytes, out);
+        self.forget_found();
+        let found = Found { places, bytes, generation, is_awaited: false, has_failed };
+        if self.found.insert(object, found).is_some_and(|earlier| earlier.is_awaited) && !self.fetch_next(object, out) {
+            self.tell_node(now, node::Event::FetchFailed { object }, out);
         }
         self.tell_node(now, node::Event::Located { object, bytes: is_found.then_some(bytes) }, out);
         if !is_found {
@@ -52,46 +57,47 @@ impl Member {
         }
     }
 
-    pub(super) fn fetch(&mut self, object: ObjectId, bytes: u64, out: &mut Vec<Command>) {
-        let found = self.found.entry(object).or_default();
-        match found.places.pop() {
-            Some(place) => {
-                let may_redirect = !found.has_failed;
-                out.push(Command::Fetch { object, bytes, from: source(place), may_redirect });
-            }
-            // What was known has been used up since: look again.
-            None if found.is_awaited => {}
-            None => {
-                found.is_awaited = true;
-                self.ask(Verb::Locate { object, by: self.setup.me.node }, Purpose::Locate(object));
-            }
+    /// Makes sure that what is remembered does not grow for ever: tasks may have been given up since.
+    fn forget_found(&mut self) {
+        if self.found.len() >= MOST_FOUND {
+            self.found.retain(|_, found| found.is_awaited || found.has_failed);
         }
     }
 
-    fn fetch_from_next(&mut self, now: Time, object: ObjectId, bytes: u64, out: &mut Vec<Command>) {
-        let found = self.found.entry(object).or_default();
-        match found.places.pop() {
-            Some(place) => {
-                let may_redirect = !found.has_failed;
-                out.push(Command::Fetch { object, bytes, from: source(place), may_redirect });
-            }
-            None => self.tell_node(now, node::Event::FetchFailed { object }, out),
+    pub(super) fn fetch(&mut self, object: ObjectId, out: &mut Vec<Command>) {
+        if self.fetch_next(object, out) {
+            return;
         }
+        // What was known has been used up since: look again.
+        let found = self.found.entry(object).or_default();
+        if !std::mem::replace(&mut found.is_awaited, true) {
+            self.ask(Verb::Locate { object, by: self.setup.me.node }, Purpose::Locate(object));
+        }
+    }
+
+    /// Fetches from the next place, if one is known.
+    fn fetch_next(&mut self, object: ObjectId, out: &mut Vec<Command>) -> bool {
+        let found = self.found.entry(object).or_default();
+        let Some(place) = found.places.pop() else { return false };
+        let (bytes, may_redirect) = (found.bytes, !found.has_failed);
+        out.push(Command::Fetch { object, bytes, from: source(place), may_redirect });
+        true
     }
 
     pub(super) fn fetched(&mut self, now: Time, object: ObjectId, bytes: u64, out: &mut Vec<Command>) {
         self.found.remove(&object);
         self.tally.fetches += 1;
-        self.tally.fetched_bytes += bytes;
-        self.window.moved_bytes += bytes;
+        self.tally.fetched_bytes = self.tally.fetched_bytes.saturating_add(bytes);
+        self.window.moved_bytes = self.window.moved_bytes.saturating_add(bytes);
         self.tell(Verb::Copied { object, owner: self.setup.me });
         self.tell_node(now, node::Event::Fetched { object }, out);
     }
 
     /// Fetches an object from where it can be had sooner.
     pub(super) fn redirected(&mut self, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
-        let may_redirect = self.found.get(&object).is_none_or(|found| !found.has_failed);
-        out.push(Command::Fetch { object, bytes: 0, from: Source::Node(holder), may_redirect });
+        let found = self.found.entry(object).or_default();
+        let (bytes, may_redirect) = (found.bytes, !found.has_failed);
+        out.push(Command::Fetch { object, bytes, from: Source::Node(holder), may_redirect });
     }
 
     /// Tries the next place, or looks for others.
@@ -109,7 +115,9 @@ impl Member {
         }
         // Nobody is sent from one to the other for ever.
         self.found.entry(object).or_default().has_failed = true;
-        self.fetch_from_next(now, object, 0, out);
+        if !self.fetch_next(object, out) {
+            self.tell_node(now, node::Event::FetchFailed { object }, out);
+        }
     }
 
     /// Tells the store what lies here of what came from outside, in case it has forgotten: anything else can be made again.
@@ -152,7 +160,7 @@ impl Member {
     pub(super) fn look_again(&mut self, now: Time) {
         while let Some((_, task)) = self.look_again.first().copied().filter(|(time, _)| *time <= now) {
             self.look_again.pop_first();
-            self.ask(Verb::Owned { bucket: bucket(task), owner: self.setup.me }, Purpose::Owned);
+            self.ask(Verb::Owned { bucket: bucket(task), owner: self.setup.me }, Purpose::Owned { round: None });
         }
     }
 
@@ -184,6 +192,13 @@ impl Member {
         }
     }
 
+    /// A task that is done again reads again what it read before.
+    pub(super) fn retain_inputs(&mut self, task: TaskId, generation: u16) {
+        for object in self.flow.clone().inputs(task) {
+            self.tell(Verb::Retain { object, reader: task, generation });
+        }
+    }
+
     pub(super) fn reopened(
         &mut self,
         now: Time,
@@ -196,6 +211,7 @@ impl Member {
         match reopened {
             Reopened::Yours => {
                 self.tally.reopened += 1;
+                self.retain_inputs(parent, load.ready.generation);
                 self.accept(now, load, out);
             }
             // It has been made again, perhaps before this child began to wait: tell it on the producer's behalf.

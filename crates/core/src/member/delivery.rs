@@ -1,9 +1,9 @@
 //! The complete queue: a task that has a verdict is settled in the store, its children are told, and then it is delivered.
 
-use super::{Command, Load, Member, Message, Purpose};
+use super::{Command, Held, Load, Member, Message, Purpose};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::node;
-use crate::store::{Answer, Closed, Holding, Inputs, Verb, Verdict};
+use crate::store::{Closed, Holding, Inputs, Verb, Verdict};
 use crate::time::Time;
 
 /// A task whose verdict is not known to everybody yet.
@@ -28,7 +28,8 @@ impl Member {
     /// First step. A task that nobody waits for and that read nothing is delivered with it.
     pub(super) fn settle(&mut self, task: TaskId, verdict: Verdict) {
         let owner = self.setup.me;
-        let generation = self.generation(task);
+        // Somebody may have cancelled it while it ran.
+        let Some(Held { generation, .. }) = self.held.get(task) else { return };
         let delivery = self.deliveries.entry(task).or_default();
         (delivery.verdict, delivery.generation) = (verdict, generation);
         let outputs = if verdict == Verdict::Done { delivery.outputs.clone() } else { Box::default() };
@@ -77,10 +78,10 @@ impl Member {
         }
         let count = verbs.len() as u32;
         for (child, verb) in verbs {
-            self.ask(verb, Purpose::Close { parent: task, child });
+            self.ask(verb, Purpose::Close { parent: task, generation, child });
         }
-        for object in self.flow.inputs(task).collect::<Vec<_>>() {
-            self.ask(Verb::Release { object, reader: task }, Purpose::Release { task, object });
+        for object in self.flow.clone().inputs(task) {
+            self.ask(Verb::Release { object, reader: task, generation }, Purpose::Release(object));
         }
         if let Some(delivery) = self.deliveries.get_mut(&task) {
             delivery.left = count;
@@ -128,8 +129,10 @@ impl Member {
     }
 
     /// One child fewer to hear from.
-    pub(super) fn child_answered(&mut self, parent: TaskId) {
-        if let Some(delivery) = self.deliveries.get_mut(&parent) {
+    pub(super) fn child_answered(&mut self, parent: TaskId, generation: u16) {
+        let delivery = self.deliveries.get_mut(&parent);
+        // What it did in an earlier generation may still be answered.
+        if let Some(delivery) = delivery.filter(|delivery| delivery.generation == generation) {
             delivery.left = delivery.left.saturating_sub(1);
             self.finish_delivery(parent);
         }
@@ -151,7 +154,7 @@ impl Member {
         generation: u16,
         outputs: Box<[(ObjectId, u64)]>,
     ) {
-        if self.deliveries.contains_key(&task) {
+        if self.deliveries.get(&task).is_some_and(|delivery| delivery.generation >= generation) {
             return;
         }
         self.deliveries.insert(task, Delivery { verdict, generation, outputs, is_own: false, left: 0 });
@@ -159,39 +162,46 @@ impl Member {
     }
 
     /// Somebody does not want a task any more, and the store agrees: its children are told.
-    pub(super) fn cancelled(&mut self, now: Time, task: TaskId, generation: u16, out: &mut Vec<Command>) {
-        if self.let_go(task) {
-            self.drop_task(now, task, out);
+    pub(super) fn cancelled(
+        &mut self,
+        now: Time,
+        task: TaskId,
+        generation: u16,
+        holder: Option<NodeId>,
+        out: &mut Vec<Command>,
+    ) {
+        match holder {
+            Some(node) if node != self.setup.me.node => self.send(node, Message::Cancelled(task), out),
+            _ => self.drop_task(now, task, out),
         }
         self.deliver_again(task, Verdict::Cancelled, generation, Box::default());
     }
 
     /// Takes a task out of wherever it waits or runs here.
-    fn drop_task(&mut self, now: Time, task: TaskId, out: &mut Vec<Command>) {
-        let mut commands = std::mem::take(&mut self.scratch);
-        self.node.forget(now, task, &mut commands);
-        for command in commands.drain(..) {
-            self.carry_out(now, command, out);
+    pub(super) fn drop_task(&mut self, now: Time, task: TaskId, out: &mut Vec<Command>) {
+        // What is on its way to others, or has ended, the store will refuse.
+        let is_elsewhere = self.leaving.contains_key(&task) || self.deliveries.contains_key(&task);
+        if is_elsewhere || !self.let_go(task) || self.forget_probe(task) || self.host.forget(task) {
+            return;
         }
-        self.scratch = commands;
+        self.with_node(now, out, |node, commands| node.forget(now, task, commands));
     }
 
     /// The last reader of an object is done: whoever has a copy may delete it.
-    pub(super) fn released(
-        &mut self,
-        now: Time,
-        _task: TaskId,
-        object: ObjectId,
-        answer: Answer,
-        out: &mut Vec<Command>,
-    ) {
-        let Answer::Unneeded(places) = answer else { return };
-        for node in places {
+    pub(super) fn released(&mut self, now: Time, object: ObjectId, places: &[NodeId], out: &mut Vec<Command>) {
+        for node in places.iter().copied() {
             if node == self.setup.me.node {
                 self.tell_node(now, node::Event::Unneeded { object }, out);
             } else if node.0 < self.setup.nodes {
-                self.send(node, Message::Unneeded(vec![object]), out);
+                self.unneeded.entry(node).or_default().push(object);
             }
+        }
+    }
+
+    /// Tells others what nobody needs any more.
+    pub(super) fn tell_unneeded(&mut self, out: &mut Vec<Command>) {
+        while let Some((node, objects)) = self.unneeded.pop_first() {
+            self.send(node, Message::Unneeded(objects), out);
         }
     }
 

@@ -11,11 +11,20 @@ impl Member {
     /// A task is this member's now: unless it knows already, it is placed.
     pub(super) fn accept(&mut self, now: Time, load: Load, out: &mut Vec<Command>) {
         let Load { ready, inputs, tenure } = load;
-        let is_known = self.held.contains(ready.task) || self.leaving.contains_key(&ready.task);
-        if is_known || self.is_out_of_date(ready.task) {
+        if self.knows(ready.task) {
             return;
         }
         self.held.insert(ready.task, Held { generation: ready.generation, tenure });
+        self.place_task(now, ready, inputs, out);
+    }
+
+    /// Whether a task is among those that are here, or news of it are older than what is known.
+    pub(super) fn knows(&self, task: TaskId) -> bool {
+        self.held.contains(task) || self.leaving.contains_key(&task) || self.is_out_of_date(task)
+    }
+
+    /// Decides what becomes of a task that is this member's.
+    pub(super) fn place_task(&mut self, now: Time, ready: ReadyTask, inputs: Inputs, out: &mut Vec<Command>) {
         let mut view = View {
             me: self.setup.me.node,
             nodes: self.setup.nodes,
@@ -28,11 +37,11 @@ impl Member {
             Placement::Push(node) if !self.takes_tasks(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
             Placement::Push(node) => {
                 self.tally.pushed += 1;
-                self.hand_over(ready, inputs, node, None, 0, Terms::Keep);
+                self.hand_over(ready, inputs, self.address(node, Terms::Keep));
             }
             Placement::Host(node) if self.is_gone(node) => self.enqueue(now, ready, inputs, Terms::Keep, out),
             Placement::Host(node) if node != self.setup.me.node => {
-                self.hand_over(ready, inputs, node, None, 0, Terms::Host);
+                self.hand_over(ready, inputs, self.address(node, Terms::Host));
             }
             Placement::Keep => self.enqueue(now, ready, inputs, Terms::Keep, out),
             Placement::Share => self.enqueue(now, ready, inputs, Terms::Share, out),
@@ -51,8 +60,10 @@ impl Member {
     ) {
         match terms {
             Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
-            Terms::Share => self.tell_node(now, node::Event::Offered(ready), out),
-            Terms::Host => self.take_in(now, ready, inputs, out),
+            Terms::Share | Terms::Verify => self.tell_node(now, node::Event::Offered(ready), out),
+            Terms::Host if self.place.hosts() => self.take_in(now, ready, inputs, out),
+            // Whoever sent it did not know that nobody asks hosts any more.
+            Terms::Host => self.place_task(now, ready, inputs, out),
         }
     }
 
@@ -85,7 +96,10 @@ impl Member {
         }
         match phase {
             Phase::Ready | Phase::Running => {
-                self.by_inquiry.insert(task);
+                self.inquiries.note(task);
+                if generation > 0 {
+                    self.retain_inputs(task, generation);
+                }
                 let ready = self.ready_task(task, attempt, generation, &inputs);
                 self.accept(now, Load { ready, inputs, tenure }, out);
             }

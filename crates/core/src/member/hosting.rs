@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::handing::Address;
 use super::{Command, Load, Member, Message, Terms};
-use crate::ids::{NodeId, ObjectId};
+use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::node::ReadyTask;
-use crate::store::Inputs;
+use crate::store::{Inputs, Owner};
 use crate::time::Time;
 use crate::workflow::Workflow;
 
@@ -38,6 +39,18 @@ impl Host {
             .inputs(ready.task)
             .filter(|object| self.places.get(object).is_some_and(|places| places.contains(&node)));
         largest.saturating_add(known.count() as u64 * inputs.total_bytes.max(1))
+    }
+
+    /// Nobody wants a task any more; says whether it was held here.
+    pub(super) fn forget(&mut self, task: TaskId) -> bool {
+        let at = self.pool.iter().position(|(ready, _)| ready.task == task);
+        at.is_some_and(|at| self.pool.remove(at).is_some())
+    }
+
+    /// All that is held: nobody will ask for it any more.
+    pub(super) fn close(&mut self) -> VecDeque<(ReadyTask, Inputs)> {
+        self.hungry.clear();
+        std::mem::take(&mut self.pool)
     }
 
     fn note(&mut self, flow: &Workflow, ready: &ReadyTask, node: NodeId) {
@@ -123,7 +136,8 @@ impl Member {
             let tenure = self.held.remove(ready.task).map_or(0, |held| held.tenure);
             self.take(now, to.serial, Terms::Keep, vec![Load { ready, inputs, tenure }], out);
         } else {
-            self.hand_over(ready, inputs, to.node, Some(to.boot), to.serial, Terms::Keep);
+            let owner = Owner { node: to.node, boot: to.boot };
+            self.hand_over(ready, inputs, Address { to: owner, serial: to.serial, terms: Terms::Keep });
         }
     }
 }

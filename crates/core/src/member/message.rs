@@ -1,6 +1,6 @@
 //! What nodes say to each other. Any message may be lost, doubled or late.
 
-use crate::ids::{NodeId, ObjectId};
+use crate::ids::{ObjectId, TaskId};
 use crate::node::ReadyTask;
 use crate::store::Inputs;
 
@@ -68,8 +68,10 @@ pub enum Message {
     Work,
     /// I start nothing any more: send tasks to others.
     Draining,
-    /// Nobody needs these any more.
+    /// Nobody needs these any more. If it is lost, they stay until somebody needs their room.
     Unneeded(Vec<ObjectId>),
+    /// Nobody wants this task any more. If it is lost, the task runs in vain.
+    Cancelled(TaskId),
 }
 
 /// A task that somebody is given.
@@ -84,7 +86,7 @@ pub struct Load {
 }
 
 /// On what terms a task changes hands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Terms {
     /// Keep it: your data is why.
     Keep,
@@ -92,11 +94,6 @@ pub enum Terms {
     Share,
     /// Hold it for whoever asks.
     Host,
-}
-
-/// Who answers how loaded he is, as far as somebody knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offer {
-    pub node: NodeId,
-    pub load: u32,
+    /// It may have been yours for long: ask the store. Then anybody may have it.
+    Verify,
 }

@@ -20,13 +20,17 @@ mod answers;
 mod calling;
 mod data;
 mod delivery;
+mod draining;
 mod event;
+mod handing;
 mod held;
 mod holding;
 mod hosting;
 mod hunting;
+mod inside;
 mod lease;
 mod message;
+mod probing;
 mod serving;
 mod watch;
 
@@ -38,22 +42,25 @@ pub use event::{Command, Event, Source};
 pub use lease::FIRST_BOOT;
 pub use message::{Load, Message, Terms};
 
-use crate::ids::{NodeId, ObjectId, SlotId, TaskId};
+use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::kin::Kin;
-use crate::node::{self, CacheTally, End, Node};
+use crate::node::{self, CacheTally, Node};
 use crate::place::{Place, daws::UNKNOWN_LENGTH};
 use crate::rng::Rng;
-use crate::store::{Inputs, Owner, Verb, Verdict};
+use crate::store::{Inputs, Owner, Verb};
 use crate::time::Time;
 use crate::workflow::Workflow;
+use answers::Purpose;
 use data::Found;
 use delivery::Delivery;
+use handing::{Inquiries, Leaving, Parcels, Received};
 use held::{Held, HeldTasks};
 use hosting::Host;
-use hunting::{Hunter, Parcel, Probe, Received};
+use hunting::Hunter;
 use lease::Lease;
-use message::Offer;
+use probing::Probe;
 use serving::Serving;
+use watch::Watch;
 
 /// What a member has to know of its cluster.
 #[derive(Clone, Debug)]
@@ -64,12 +71,25 @@ pub struct Setup {
     pub nodes: u32,
     /// How many bytes a second come in from another node.
     pub bandwidth: u64,
+    /// How long it takes from asking another node for something small until it is there.
+    pub round_trip: Duration,
     /// How long an answer to a message may take before it counts as lost.
     pub patience: Duration,
     /// Whether nodes may die: without leases, nobody would notice.
     pub has_leases: bool,
     /// What its dice are made of.
     pub seed: u64,
+}
+
+impl Setup {
+    /// How long it takes to bring so many bytes here, if nothing else is brought.
+    fn moving(&self, bytes: u64) -> Duration {
+        if bytes == 0 {
+            return Duration::ZERO;
+        }
+        let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth.max(1));
+        self.round_trip + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX / 4))
+    }
 }
 
 /// What a member has done so far, for those who watch.
@@ -93,56 +113,6 @@ pub struct Tally {
     pub reopened: u64,
     /// Tasks claimed from dead nodes.
     pub claimed: u64,
-}
-
-/// What to do with an answer of the store.
-#[derive(Clone, Debug)]
-enum Purpose {
-    Nothing,
-    Settle(TaskId),
-    Close {
-        parent: TaskId,
-        child: TaskId,
-    },
-    /// A close on behalf of somebody else's delivery.
-    CloseFor {
-        parent: TaskId,
-        child: TaskId,
-    },
-    Release {
-        task: TaskId,
-        object: ObjectId,
-    },
-    HandOver(TaskId),
-    Locate(ObjectId),
-    /// Something that a task reads that waits already for something else.
-    LookFor(ObjectId),
-    Drop(ObjectId),
-    Verify(Load, Terms),
-    Retake(Load),
-    Await {
-        task: TaskId,
-        parent: TaskId,
-        generation: u16,
-        position: u32,
-    },
-    Reopen {
-        parent: TaskId,
-        generation: u16,
-        child: Option<(TaskId, u32)>,
-    },
-    Cancel(TaskId),
-    Claim {
-        is_last: bool,
-    },
-    Owned,
-    Renew {
-        sent: Time,
-    },
-    Join {
-        sent: Time,
-    },
-    Resettle,
 }
 
 /// How long tasks of a kind took here.
@@ -173,14 +143,12 @@ pub struct Member {
     let_go_order: VecDeque<(u64, TaskId)>,
     /// The question whose answers are being read.
     answering: Option<u64>,
-    /// Tasks that it learnt of by asking the store: a message about them may still be on its way, and out of date.
-    by_inquiry: BTreeSet<TaskId>,
+    inquiries: Inquiries,
     /// The complete queue: tasks whose verdict is not known to everybody yet.
     deliveries: BTreeMap<TaskId, Delivery>,
     /// Tasks on their way to other nodes, waiting for the store to agree.
-    leaving: BTreeMap<TaskId, hunting::Leaving>,
-    /// What has been sent and not yet been acknowledged.
-    parcels: BTreeMap<u64, Parcel>,
+    leaving: BTreeMap<TaskId, Leaving>,
+    parcels: Parcels,
     /// What has come from whom.
     received: BTreeMap<NodeId, Received>,
     probes: BTreeMap<u64, Probe>,
@@ -189,15 +157,18 @@ pub struct Member {
     serving: Serving,
     /// Nodes that have asked in vain, the longest ago first.
     hungry: VecDeque<NodeId>,
+    /// What others have that nobody needs any more, and they do not know.
+    unneeded: BTreeMap<NodeId, Vec<ObjectId>>,
     found: BTreeMap<ObjectId, Found>,
     lease: Lease,
-    /// When each slot's attempt began, and what it read.
-    starts: Vec<(Time, u64)>,
+    /// When each slot's attempt began.
+    starts: Vec<Time>,
     means: Vec<Mean>,
     mean: Mean,
     window: Watch,
     check_at: Option<Time>,
-    /// When others hear again that there is too much to do here.
+    /// When others have heard that there is too much to do here, and when they will again.
+    announced: Option<Time>,
     announce_at: Option<Time>,
     /// Wishes to the store that have not been sent.
     verbs: Vec<Verb>,
@@ -218,22 +189,6 @@ pub struct Member {
     scratch: Vec<node::Command>,
     /// What it has done so far.
     pub tally: Tally,
-}
-
-/// What is measured between two looks of an adaptive policy.
-#[derive(Clone, Copy, Debug, Default)]
-struct Watch {
-    since: Time,
-    ends: Option<Time>,
-    moved_bytes: u64,
-    asked_bytes: u64,
-    busy_ns: u64,
-    counted_to: Time,
-    started: Time,
-    finished: u64,
-    /// Tasks started so far, and what they read.
-    begun: u64,
-    begun_bytes: u64,
 }
 
 impl Member {
@@ -262,22 +217,24 @@ impl Member {
             let_go_after: BTreeMap::new(),
             let_go_order: VecDeque::new(),
             answering: None,
-            by_inquiry: BTreeSet::new(),
+            inquiries: Inquiries::default(),
             deliveries: BTreeMap::new(),
             leaving: BTreeMap::new(),
-            parcels: BTreeMap::new(),
+            parcels: Parcels::default(),
             received: BTreeMap::new(),
             probes: BTreeMap::new(),
             hunter: Hunter::default(),
             host: Host::default(),
             serving: Serving::default(),
             hungry: VecDeque::new(),
+            unneeded: BTreeMap::new(),
             found: BTreeMap::new(),
-            starts: vec![(Time::START, 0); slots],
+            starts: vec![Time::START; slots],
             means: vec![Mean::default(); kinds],
             mean: Mean::default(),
             window: Watch { since: now, counted_to: now, started: now, ..Watch::default() },
             check_at: None,
+            announced: None,
             announce_at: None,
             verbs: Vec::new(),
             purposes: Vec::new(),
@@ -347,7 +304,7 @@ impl Member {
             self.check_at,
             self.announce_at,
             self.look_again.first().map(|(time, _)| *time),
-            self.parcels.values().map(|parcel| parcel.resend_at).min(),
+            self.parcels.next_wake(),
             // All probes wait equally long: the first is the first to end.
             self.probes.values().next().map(|probe| probe.until),
         ];
@@ -368,7 +325,7 @@ impl Member {
             Event::Wanted { object, by, may_redirect } => self.wanted(object, by, may_redirect, out),
             Event::Sent { object, to, is_there } => self.sent(object, to, is_there, out),
             Event::Redirected { object, holder } => self.redirected(object, holder, out),
-            Event::Place(place) => self.change_place(now, place),
+            Event::Place(place) => self.change_place(now, place, out),
             Event::Capacity { bytes } => self.tell_node(now, node::Event::Capacity { bytes }, out),
             Event::Cancel(task) => self.ask(Verb::Cancel { task, by: self.setup.me }, Purpose::Cancel(task)),
             Event::Drain => self.drain(out),
@@ -397,65 +354,12 @@ impl Member {
         }
         self.call_hungry(now, out);
         self.announce(now, out);
+        self.tell_unneeded(out);
         self.flush(out);
-    }
-
-    fn fill_slots(&mut self, now: Time, out: &mut Vec<Command>) {
-        let mut commands = std::mem::take(&mut self.scratch);
-        self.node.decide(now, &mut commands);
-        for command in commands.drain(..) {
-            self.carry_out(now, command, out);
-        }
-        self.scratch = commands;
     }
 
     fn send(&self, to: NodeId, message: Message, out: &mut Vec<Command>) {
         out.push(Command::Send { to, message });
-    }
-
-    /// Hands an event to the node inside and carries out what it wants.
-    fn tell_node(&mut self, now: Time, event: node::Event, out: &mut Vec<Command>) {
-        let mut commands = std::mem::take(&mut self.scratch);
-        self.node.handle(now, event, &mut commands);
-        for command in commands.drain(..) {
-            self.carry_out(now, command, out);
-        }
-        self.scratch = commands;
-    }
-
-    fn carry_out(&mut self, now: Time, command: node::Command, out: &mut Vec<Command>) {
-        let me = self.setup.me;
-        match command {
-            node::Command::Start { task, attempt, slot } => {
-                let generation = self.generation(task);
-                self.count_busy(now);
-                let read = self.node.input_bytes(slot);
-                self.window.asked_bytes += read;
-                self.window.begun += 1;
-                self.window.begun_bytes += read;
-                self.starts[slot.index()] = (now, read);
-                self.tell(Verb::Start { task, owner: me, generation, attempt });
-                out.push(Command::Start { task, attempt, slot });
-            }
-            node::Command::Kill { slot, hard, .. } => out.push(Command::Kill { slot, hard }),
-            node::Command::Complete { task, .. } => self.settle(task, Verdict::Done),
-            node::Command::Fail { task, .. } => self.settle(task, Verdict::Failed),
-            node::Command::Interrupt { .. } => {}
-            node::Command::Locate { object } => {
-                self.ask(Verb::Locate { object, by: me.node }, Purpose::Locate(object));
-            }
-            node::Command::Fetch { object, bytes } => self.fetch(object, bytes, out),
-            node::Command::Drop { object } => {
-                let dead = self.known_dead();
-                self.ask(Verb::Drop { object, owner: me, dead }, Purpose::Drop(object));
-            }
-            node::Command::Evict { object } => {
-                self.tell(Verb::Drop { object, owner: me, dead: self.known_dead() });
-                out.push(Command::Evict { object });
-            }
-            node::Command::Lost { task, object } => self.lost(now, task, object),
-            node::Command::NeverFits { task, .. } => self.settle(task, Verdict::Failed),
-        }
     }
 
     fn is_gone(&self, node: NodeId) -> bool {
@@ -486,7 +390,7 @@ impl Member {
                     }
                 }
             }
-            Message::Taken { parcel } => drop(self.parcels.remove(&parcel)),
+            Message::Taken { parcel } => self.parcels.acknowledge(parcel),
             Message::Work => self.called(now, from, out),
             Message::Draining => drop(self.draining.insert(from)),
             Message::Unneeded(objects) => {
@@ -494,33 +398,15 @@ impl Member {
                     self.tell_node(now, node::Event::Unneeded { object }, out);
                 }
             }
-        }
-    }
-
-    fn finished(&mut self, now: Time, slot: SlotId, end: End, outputs: Vec<(ObjectId, u64)>, out: &mut Vec<Command>) {
-        self.count_busy(now);
-        let (started, _) = self.starts[slot.index()];
-        let Some(task) = self.node.task_in(slot) else { return };
-        if end == End::Done {
-            let length = now.since(started).as_nanos() as u64;
-            for mean in [&mut self.means[self.flow.kind(task).index()], &mut self.mean] {
-                mean.sum_ns = mean.sum_ns.saturating_add(length);
-                mean.count += 1;
-            }
-            self.window.finished += 1;
-            self.adjust_staging();
-            self.deliveries.insert(task, Delivery::new(outputs));
-        }
-        self.tell_node(now, node::Event::Finished { slot, end }, out);
-        let made: Vec<(ObjectId, u64)> = self.deliveries.get(&task).map_or_else(Vec::new, |it| it.outputs.to_vec());
-        for (object, bytes) in made {
-            self.tell_node(now, node::Event::Kept { object, bytes }, out);
+            Message::Cancelled(task) => self.drop_task(now, task, out),
         }
     }
 
     fn wake(&mut self, now: Time, out: &mut Vec<Command>) {
         self.tell_node(now, node::Event::Wake, out);
         self.wake_hunter(now, out);
+        self.wake_probes(now, out);
+        self.resend_parcels(now, out);
         self.wake_lease(now);
         self.look_again(now);
         if self.check_at.is_some_and(|time| time <= now) {
@@ -532,43 +418,22 @@ impl Member {
         }
     }
 
-    fn change_place(&mut self, now: Time, place: Box<dyn Place>) {
+    /// Another policy from now on. What waits stays where it is, unless the new policy would never have it there: nobody would come for it.
+    fn change_place(&mut self, now: Time, place: Box<dyn Place>, out: &mut Vec<Command>) {
         self.place = place;
+        let mut waiting = self.host.close();
+        if self.place.hosts() {
+            let queued = self.node.take_queued().into_iter();
+            waiting.extend(queued.map(|ready| (ready, Inputs::default())));
+        } else if self.place.keeps_nothing() {
+            self.tally.migrated += self.node.share_local(usize::MAX) as u64;
+        }
+        for (ready, inputs) in waiting {
+            self.place_task(now, ready, inputs, out);
+        }
         self.window.ends = self.place.window_length().map(|length| now + length);
         self.check_at = None;
         self.hunter.rest_until(now);
-    }
-
-    fn drain(&mut self, out: &mut Vec<Command>) {
-        self.is_draining = true;
-        for node in (0..self.setup.nodes).map(NodeId).filter(|node| *node != self.setup.me.node) {
-            self.send(node, Message::Draining, out);
-        }
-    }
-
-    /// Whether a node would run a task that it is given.
-    fn takes_tasks(&self, node: NodeId) -> bool {
-        !self.is_gone(node) && !self.draining.contains(&node)
-    }
-
-    /// A member that drains starts nothing: whatever waits here goes to others, now and when it comes later. If nobody is
-    /// left who would start it, it stays: whoever drains all nodes wants the run to pause, not to go round.
-    fn hand_over_waiting(&mut self, now: Time, out: &mut Vec<Command>) {
-        let all = (0..self.setup.nodes).map(NodeId);
-        let peers: Vec<NodeId> = all.filter(|node| *node != self.setup.me.node && self.takes_tasks(*node)).collect();
-        if self.node.waiting() == 0 || peers.is_empty() {
-            return;
-        }
-        let mut commands = std::mem::take(&mut self.scratch);
-        let waiting = self.node.take_waiting(&mut commands);
-        for command in commands.drain(..) {
-            self.carry_out(now, command, out);
-        }
-        self.scratch = commands;
-        let first = self.rng.below(peers.len() as u64) as usize;
-        for (ready, peer) in waiting.into_iter().zip(peers.iter().cycle().skip(first)) {
-            self.hand_over(ready, Inputs::default(), *peer, None, 0, Terms::Share);
-        }
     }
 }
 

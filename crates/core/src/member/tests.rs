@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::node::{Limits, Policies};
+use crate::ids::SlotId;
+use crate::node::{End, Limits, Policies};
 use crate::order;
 use crate::pack::Fixed;
 use crate::place;
 use crate::pools::Pools;
-use crate::store::{Answer, Memory, Phase};
+use crate::store::{Answer, Memory, Phase, Verdict};
 use crate::workflow::{Format, NoFiles};
 
 /// Two, three or four members, and what happens between them.
@@ -64,6 +65,7 @@ impl Cluster {
                 me: owner(node),
                 nodes: plan.nodes,
                 bandwidth: 1_000_000,
+                round_trip: Duration::ZERO,
                 patience: Duration::from_secs(1),
                 has_leases: plan.has_leases,
                 seed: 1,

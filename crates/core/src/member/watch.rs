@@ -2,9 +2,26 @@
 
 use std::time::Duration;
 
-use super::{Member, Watch};
+use super::Member;
+use crate::ids::{SlotId, TaskId};
 use crate::place::{Backlog, MOVES_WORTH_WAITING, daws::UNKNOWN_LENGTH};
 use crate::time::Time;
+
+/// What is measured between two looks of an adaptive policy.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Watch {
+    pub since: Time,
+    pub ends: Option<Time>,
+    pub moved_bytes: u64,
+    pub asked_bytes: u64,
+    pub busy_ns: u64,
+    pub counted_to: Time,
+    pub started: Time,
+    pub finished: u64,
+    /// Tasks started so far, and what they read.
+    pub begun: u64,
+    pub begun_bytes: u64,
+}
 
 impl Member {
     /// Shares what the local queue will not get to in time.
@@ -25,7 +42,7 @@ impl Member {
     /// How long it takes to move what a task reads, and from one task to the next.
     fn moving_and_pace(&self) -> (Duration, Duration) {
         let Watch { begun, begun_bytes, .. } = self.window;
-        let moving = |bytes: u64| Duration::from_secs_f64(bytes as f64 / self.setup.bandwidth.max(1) as f64);
+        let moving = |bytes: u64| self.setup.moving(bytes);
         let computing = self.mean.length().unwrap_or(UNKNOWN_LENGTH) / self.node.slot_count().max(1) as u32;
         // Whichever holds tasks up: slots, or the data that has to come for them.
         let pace = computing.max(moving(self.tally.fetched_bytes / begun.max(1)));
@@ -55,6 +72,27 @@ impl Member {
         if self.place.window(&seen) {
             self.tally.migrated += self.node.share_local(usize::MAX) as u64;
         }
+    }
+
+    /// An attempt begins.
+    pub(super) fn count_begun(&mut self, now: Time, slot: SlotId) {
+        self.count_busy(now);
+        let read = self.node.input_bytes(slot);
+        self.window.asked_bytes = self.window.asked_bytes.saturating_add(read);
+        self.window.begun += 1;
+        self.window.begun_bytes = self.window.begun_bytes.saturating_add(read);
+        self.starts[slot.index()] = now;
+    }
+
+    /// An attempt has ended well.
+    pub(super) fn count_finished(&mut self, now: Time, task: TaskId, slot: SlotId) {
+        let length = now.since(self.starts[slot.index()]).as_nanos() as u64;
+        for mean in [&mut self.means[self.flow.kind(task).index()], &mut self.mean] {
+            mean.sum_ns = mean.sum_ns.saturating_add(length);
+            mean.count += 1;
+        }
+        self.window.finished += 1;
+        self.adjust_staging();
     }
 
     pub(super) fn count_busy(&mut self, now: Time) {

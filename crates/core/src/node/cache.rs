@@ -206,6 +206,12 @@ impl Cache {
         Room::Reserved
     }
 
+    /// Whether there is room for so many bytes, or would be if all went that can.
+    pub(super) fn could_hold(&self, bytes: u64) -> bool {
+        let free = self.capacity.saturating_sub(self.used);
+        bytes <= free || !self.idle.is_empty() || self.leaving > 0
+    }
+
     fn make_room(&mut self, missing: u64) -> Room {
         let mut gained = self.leaving;
         let mut leaving = Vec::new();

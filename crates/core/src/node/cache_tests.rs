@@ -119,7 +119,7 @@ fn a_task_is_parked_until_there_is_room() {
     bench.running(0, "e", 10, 0);
     bench.ready(&[1]);
     assert_eq!(bench.located("f", 10), []);
-    assert_eq!(bench.node.shared_len(), 1);
+    assert_eq!((bench.node.shared_len(false), bench.node.shared_len(true)), (0, 1));
     // What the first one read may go, if the store agrees.
     let drop_e = Command::Drop { object: bench.object("e") };
     assert_eq!(bench.done(0), [drop_e, complete(0)]);
@@ -150,7 +150,8 @@ fn somebody_else_may_have_what_is_parked() {
     bench.running(0, "e", 10, 0);
     bench.ready(&[1]);
     bench.located("f", 10);
-    let given: Vec<TaskId> = bench.node.give(5).into_iter().map(|ready| ready.task).collect();
+    assert_eq!(bench.node.give(5, false), []);
+    let given: Vec<TaskId> = bench.node.give(5, true).into_iter().map(|ready| ready.task).collect();
     assert_eq!(given, [TaskId(1)]);
     assert_eq!(bench.done(0), [complete(0)]);
     assert!(bench.node.is_idle());

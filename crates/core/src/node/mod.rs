@@ -68,6 +68,8 @@ pub struct Policies {
 #[derive(Clone, Debug)]
 struct Running {
     ready: ReadyTask,
+    /// Whether it comes from the queue that others may have tasks of.
+    is_shared: bool,
     demand: DemandId,
     grant: Grant,
     killed: Option<KillReason>,
@@ -99,8 +101,8 @@ pub struct Node {
     free: Vec<SlotId>,
     /// When to look at which slot again: timeouts and ends of grace.
     alarms: BTreeSet<(Time, SlotId)>,
-    /// Tasks that wait for their next attempt.
-    retries: BTreeMap<(Time, TaskId), ReadyTask>,
+    /// Tasks that wait for their next attempt, and whether others may have them then.
+    retries: BTreeMap<(Time, TaskId), (ReadyTask, bool)>,
     stopping: Stopping,
     /// Tasks in a queue that are not wanted any more.
     forgotten: BTreeSet<TaskId>,
@@ -165,9 +167,10 @@ impl Node {
         self.policies.local.len()
     }
 
-    /// How many tasks wait that others may have: those that are shared, and those for whose data there is no room here.
-    pub fn shared_len(&self) -> usize {
-        self.policies.shared.len() + self.stage.as_ref().map_or(0, Stage::parked)
+    /// How many tasks wait that others may have: those that are shared, with those of them for whose data there is no room here. Others may
+    /// also have tasks that were to stay and cannot begin, if one says so.
+    pub fn shared_len(&self, also_kept: bool) -> usize {
+        self.policies.shared.len() + self.stage.as_ref().map_or(0, |stage| stage.parked(also_kept).count())
     }
 
     /// Whether there are slots for which there is nothing to do.
@@ -218,17 +221,31 @@ impl Node {
         moved
     }
 
-    /// Gives up to so many shared tasks away, those that it would run last.
-    pub fn give(&mut self, count: usize) -> Vec<ReadyTask> {
-        let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count));
+    /// Gives up to so many of those away, the ones that it would run last.
+    pub fn give(&mut self, count: usize, also_kept: bool) -> Vec<ReadyTask> {
+        let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count, also_kept));
         given.extend(self.policies.shared.give(count - given.len(), &|_| true));
-        given
+        self.leave_out_forgotten(given)
+    }
+
+    /// Gives away all that is in a queue.
+    pub fn take_queued(&mut self) -> Vec<ReadyTask> {
+        let mut queued = self.policies.local.give(usize::MAX, &|_| true);
+        queued.extend(self.policies.shared.give(usize::MAX, &|_| true));
+        self.leave_out_forgotten(queued)
+    }
+
+    fn leave_out_forgotten(&mut self, mut tasks: Vec<ReadyTask>) -> Vec<ReadyTask> {
+        if !self.forgotten.is_empty() {
+            tasks.retain(|ready| !self.forgotten.remove(&ready.task));
+        }
+        tasks
     }
 
     /// Tasks that have their data and wait for a slot, from the last to the first: which, whether others may have it, how many
     /// are before it, and how many bytes it reads.
     pub fn prepared_backwards(&self) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + '_ {
-        self.stage.iter().flat_map(|stage| stage.prepared_backwards(&self.flow))
+        self.stage.iter().flat_map(Stage::prepared_backwards)
     }
 
     /// From now on no data is brought while so many tasks wait only for a slot: whatever is staged too early has lost its place in the
@@ -269,9 +286,8 @@ impl Node {
 
     /// Gives away all that has not begun.
     pub fn take_waiting(&mut self, out: &mut Vec<Command>) -> Vec<ReadyTask> {
-        let mut waiting = self.policies.local.give(usize::MAX, &|_| true);
-        waiting.extend(self.policies.shared.give(usize::MAX, &|_| true));
-        waiting.extend(std::mem::take(&mut self.retries).into_values());
+        let mut waiting = self.take_queued();
+        waiting.extend(std::mem::take(&mut self.retries).into_values().map(|(ready, _)| ready));
         if let Some(stage) = &mut self.stage {
             for task in stage.task_ids() {
                 waiting.extend(stage.give_up(&self.flow, task, out));
@@ -402,9 +418,9 @@ impl Node {
             let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, class);
             if has_slot
                 && let Some(stage) = &mut self.stage
-                && let Some((ready, output_bytes)) = stage.next(|ready| way(ready.class).is_some())
+                && let Some((ready, is_shared, output_bytes)) = stage.next(|ready| way(ready.class).is_some())
             {
-                self.start(now, ready, output_bytes, out);
+                self.start(now, ready, is_shared, output_bytes, out);
                 continue;
             }
             // Where data has to be brought, that comes first: with a slot or without, but only for so many at a time.
@@ -427,12 +443,12 @@ impl Node {
                 Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
                     stage.admit(&self.flow, ready, is_shared, output_bytes, out);
                 }
-                _ => self.start(now, ready, 0, out),
+                _ => self.start(now, ready, is_shared, 0, out),
             }
         }
     }
 
-    fn start(&mut self, now: Time, ready: ReadyTask, output_bytes: u64, out: &mut Vec<Command>) {
+    fn start(&mut self, now: Time, ready: ReadyTask, is_shared: bool, output_bytes: u64, out: &mut Vec<Command>) {
         let pack = &mut self.policies.pack;
         let demand = way_to_run(&self.flow, pack.as_ref(), &self.pools, ready.class);
         let demand = demand.expect("what is handed out is admitted");
@@ -441,7 +457,7 @@ impl Node {
         let grant = self.pools.take(demand);
         let alarm = self.flow.timeout(ready.task).map(|timeout| now + timeout);
         self.alarms.extend(alarm.map(|time| (time, slot)));
-        let running = Running { ready, demand, grant, killed: None, alarm, output_bytes };
+        let running = Running { ready, is_shared, demand, grant, killed: None, alarm, output_bytes };
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
@@ -459,7 +475,7 @@ impl Node {
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));
         }
-        let Running { ready, killed, output_bytes, .. } = ended;
+        let Running { ready, is_shared, killed, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, .. } = ready;
         if let Some(stage) = &mut self.stage {
             stage.ended(&self.flow, task, output_bytes, out);
@@ -473,7 +489,7 @@ impl Node {
             End::Failed { .. } | End::Killed if self.may_try_again(task, attempt, end) => {
                 let retry_at = (!self.is_stopping()).then(|| now + back_off(attempt));
                 let again = ReadyTask { attempt: attempt + 1, class: self.next_class(&ready), ..ready };
-                self.retries.extend(retry_at.map(|time| ((time, task), again)));
+                self.retries.extend(retry_at.map(|time| ((time, task), (again, is_shared))));
                 out.push(Command::Interrupt { task, attempt, retry_at });
             }
             End::Failed { .. } | End::Killed => {
@@ -514,8 +530,9 @@ impl Node {
             self.kill(now, slot, KillReason::Timeout, hard, out);
         }
         while let Some(entry) = self.retries.first_entry().filter(|entry| entry.key().0 <= now) {
-            let ready = entry.remove();
-            self.policies.local.push(ready);
+            let (ready, is_shared) = entry.remove();
+            let queue = if is_shared { &mut self.policies.shared } else { &mut self.policies.local };
+            queue.push(ready);
         }
     }
 

@@ -58,6 +58,8 @@ struct Staged {
     open: u32,
     /// Whether others may have it, or it was to stay.
     is_shared: bool,
+    /// What it reads, once that is known.
+    input_bytes: u64,
     /// What it may write.
     output_bytes: u64,
     /// Sizes of inputs that were not here.
@@ -136,7 +138,8 @@ impl Stage {
         output_bytes: u64,
         out: &mut Vec<Command>,
     ) {
-        let staged = Staged { ready, step: Step::Locating, open: 0, is_shared, output_bytes, located: Vec::new() };
+        let (step, located) = (Step::Locating, Vec::new());
+        let staged = Staged { ready, step, open: 0, is_shared, input_bytes: 0, output_bytes, located };
         self.tasks.insert(ready.task, staged);
         self.proceed(flow, ready.task, out);
     }
@@ -171,6 +174,7 @@ impl Stage {
             staged.located.iter().filter(|(object, _)| !self.cache.expects(*object)).copied().collect();
         let here: u64 = needed(flow, task, self.everywhere_from).filter_map(|object| self.cache.bytes(object)).sum();
         let all_inputs = coming.iter().map(|(_, bytes)| *bytes).sum::<u64>().saturating_add(here);
+        staged.input_bytes = all_inputs;
         match self.cache.reserve(&coming, staged.output_bytes, all_inputs, forced) {
             Room::Reserved => {}
             Room::After(leaving) => {
@@ -259,9 +263,13 @@ impl Stage {
     /// Tries again what had no room.
     pub(super) fn retry_parked(&mut self, flow: &Workflow, out: &mut Vec<Command>) {
         for task in std::mem::take(&mut self.parked) {
-            if let Some(staged) = self.tasks.get_mut(&task) {
+            let Some(staged) = self.tasks.get_mut(&task) else { continue };
+            // Going through all that it reads is not worth it while there is no room for what it writes.
+            if self.cache.could_hold(staged.output_bytes) {
                 staged.step = Step::Locating;
                 self.proceed(flow, task, out);
+            } else {
+                self.parked.push_back(task);
             }
         }
     }
@@ -288,35 +296,35 @@ impl Stage {
         }
     }
 
-    /// How many tasks hold nothing and wait for room.
-    pub(super) fn parked(&self) -> usize {
-        self.parked.len()
+    /// Tasks that hold nothing and wait for room: those that are shared, and perhaps those that were to stay.
+    pub(super) fn parked(&self, also_kept: bool) -> impl DoubleEndedIterator<Item = TaskId> + '_ {
+        let is_shared = move |task: &TaskId| self.tasks.get(task).is_some_and(|staged| staged.is_shared);
+        self.parked.iter().copied().filter(move |task| also_kept || is_shared(task))
     }
 
     /// Gives up to so many of those away, the last first.
-    pub(super) fn give_parked(&mut self, count: usize) -> Vec<ReadyTask> {
-        let given = (0..count).map_while(|_| self.parked.pop_back());
-        let given: Vec<TaskId> = given.collect();
+    pub(super) fn give_parked(&mut self, count: usize, also_kept: bool) -> Vec<ReadyTask> {
+        let given: Vec<TaskId> = self.parked(also_kept).rev().take(count).collect();
+        if !given.is_empty() {
+            self.parked.retain(|task| !given.contains(task));
+        }
         given.into_iter().filter_map(|task| self.tasks.remove(&task)).map(|staged| staged.ready).collect()
     }
 
     /// Prepared tasks from the last to the first: which, whether others may have it, how many are before it, and what it reads.
-    pub(super) fn prepared_backwards<'a>(
-        &'a self,
-        flow: &'a Workflow,
-    ) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + 'a {
-        self.prepared.iter().enumerate().rev().map(move |(before, task)| {
-            let bytes = needed(flow, *task, self.everywhere_from).filter_map(|object| self.cache.bytes(object)).sum();
-            (*task, self.tasks[task].is_shared, before, bytes)
+    pub(super) fn prepared_backwards(&self) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + '_ {
+        self.prepared.iter().enumerate().rev().map(|(before, task)| {
+            let Staged { is_shared, input_bytes, .. } = self.tasks[task];
+            (*task, is_shared, before, input_bytes)
         })
     }
 
-    /// Hands out the first prepared task that may start, with the room that is reserved for what it writes.
-    pub(super) fn next(&mut self, admits: impl Fn(&ReadyTask) -> bool) -> Option<(ReadyTask, u64)> {
+    /// Hands out the first prepared task that may start, whether others might have had it, and the room that is reserved for what it writes.
+    pub(super) fn next(&mut self, admits: impl Fn(&ReadyTask) -> bool) -> Option<(ReadyTask, bool, u64)> {
         let at = self.prepared.iter().position(|task| admits(&self.tasks[task].ready))?;
         let task = self.prepared.remove(at)?;
         let staged = self.tasks.remove(&task)?;
-        Some((staged.ready, staged.output_bytes))
+        Some((staged.ready, staged.is_shared, staged.output_bytes))
     }
 
     /// A task that was started from here has ended: gives back what it held.
@@ -394,11 +402,17 @@ impl Stage {
     pub(super) fn give_up(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) -> Option<ReadyTask> {
         let staged = self.tasks.remove(&task)?;
         match staged.step {
-            Step::Locating => self.locating.values_mut().for_each(|askers| askers.retain(|asker| *asker != task)),
+            Step::Locating => {
+                for object in needed(flow, task, self.everywhere_from) {
+                    self.locating.entry(object).and_modify(|askers| askers.retain(|asker| *asker != task));
+                }
+            }
             Step::Parked => self.parked.retain(|parked| *parked != task),
             Step::Fetching | Step::Prepared => {
                 self.prepared.retain(|prepared| *prepared != task);
-                self.fetching.values_mut().for_each(|waiting| waiting.retain(|waiter| *waiter != task));
+                for object in needed(flow, task, self.everywhere_from) {
+                    self.fetching.entry(object).and_modify(|waiting| waiting.retain(|waiter| *waiter != task));
+                }
                 self.cache.unreserve(staged.output_bytes);
                 self.unpin_inputs(flow, task, out);
             }

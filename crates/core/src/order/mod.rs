@@ -27,7 +27,8 @@ pub trait Order: Send {
     fn push(&mut self, task: ReadyTask);
     /// Hands out the next task of a class that is admitted, if there is any.
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask>;
-    /// Gives up to `count` tasks away to somebody who can run these classes: class by class, those it would run last.
+    /// Gives up to `count` tasks away to somebody who can run these classes: about those that it would run last. Half of a class goes before
+    /// any of the next, so that nobody is left with all tasks of one kind.
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask>;
     /// Whether the order wants to hear of [`Order::data`].
     fn follows_data(&self) -> bool {
@@ -102,8 +103,8 @@ trait Line: Default + Send {
 
 /// An order made of a line per class and a preference.
 struct ByClass<L, P> {
-    /// Only of classes that have been here: a workflow may have as many classes as tasks, and a cluster has many nodes.
-    lines: BTreeMap<usize, L>,
+    /// With their lengths, and only those of classes that are here: a workflow may have as many classes as tasks, and a cluster has many nodes.
+    lines: BTreeMap<usize, (L, usize)>,
     /// The best of each line that has any, in order.
     heads: BTreeSet<(Key, usize)>,
     arrivals: u64,
@@ -127,33 +128,51 @@ impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
         before.map(|key| self.heads.remove(&(key, class)));
         self.heads.extend(after.map(|key| (key, class)));
     }
+
+    /// Changes a line, and whatever has to be known of it.
+    fn change<T>(&mut self, class: usize, change: impl FnOnce(&mut L, &mut usize) -> T) -> T {
+        let (line, length) = self.lines.entry(class).or_default();
+        let (before, length_before) = (line.best(), *length);
+        let told = change(line, length);
+        let (after, is_empty) = (line.best(), *length == 0);
+        self.waiting = self.waiting + *length - length_before;
+        self.move_head(class, before, after);
+        if is_empty {
+            self.lines.remove(&class);
+        }
+        told
+    }
+
+    /// Gives so many tasks of a class away.
+    fn give_of(&mut self, class: usize, count: usize, given: &mut Vec<ReadyTask>) {
+        self.change(class, |line, length| {
+            let before = given.len();
+            given.extend((0..count).map_while(|_| line.pop_worst()));
+            *length -= given.len() - before;
+        });
+    }
 }
 
 impl<P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<Sorted, P> {
     /// Takes a task in under a key that somebody else has worked out, and that no other has.
     fn push_as(&mut self, key: Key, task: ReadyTask) {
-        let class = task.class.index();
-        let line = self.lines.entry(class).or_default();
-        let before = line.best();
-        line.push(key, task);
-        let after = line.best();
-        self.move_head(class, before, after);
-        self.waiting += 1;
+        self.change(task.class.index(), |line, length| {
+            line.push(key, task);
+            *length += 1;
+        });
     }
 
     /// Takes a task out from wherever it stands.
     fn take(&mut self, class: ClassId, key: Key) -> Option<ReadyTask> {
-        let line = self.lines.get_mut(&class.index())?;
-        let before = line.best();
-        let task = line.tasks.remove(&key)?;
-        let after = line.best();
-        self.move_head(class.index(), before, after);
-        self.waiting -= 1;
-        Some(task)
+        self.change(class.index(), |line, length| {
+            let task = line.tasks.remove(&key);
+            *length -= usize::from(task.is_some());
+            task
+        })
     }
 
     fn has(&self, class: ClassId, key: Key) -> bool {
-        self.lines.get(&class.index()).is_some_and(|line| line.tasks.contains_key(&key))
+        self.lines.get(&class.index()).is_some_and(|(line, _)| line.tasks.contains_key(&key))
     }
 }
 
@@ -163,45 +182,37 @@ const CLASSES_LOOKED_AT: usize = 1000;
 
 impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<L, P> {
     fn push(&mut self, task: ReadyTask) {
-        let class = task.class.index();
         self.arrivals += 1;
         let (preference, place) = (self.prefer)(&task, self.arrivals);
-        let line = self.lines.entry(class).or_default();
-        let before = line.best();
-        line.push((task.priority, preference, place), task);
-        let after = line.best();
-        self.move_head(class, before, after);
-        self.waiting += 1;
+        self.change(task.class.index(), |line, length| {
+            line.push((task.priority, preference, place), task);
+            *length += 1;
+        });
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
         let heads = self.heads.iter().rev().take(CLASSES_LOOKED_AT);
-        let (key, class) = heads.copied().find(|(_, class)| admits(ClassId::at(*class)))?;
-        let line = self.lines.get_mut(&class)?;
-        let (task, after) = (line.pop_best(), line.best());
-        self.move_head(class, Some(key), after);
-        self.waiting -= 1;
-        task
+        let (_, class) = heads.copied().find(|(_, class)| admits(ClassId::at(*class)))?;
+        self.change(class, |line, length| {
+            let task = line.pop_best();
+            *length -= usize::from(task.is_some());
+            task
+        })
     }
 
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask> {
         let mut given = Vec::new();
-        for (&class, line) in &mut self.lines {
-            if !admits(ClassId::at(class)) {
-                continue;
+        while given.len() < count {
+            let classes = self.heads.iter().take(CLASSES_LOOKED_AT).map(|(_, class)| *class);
+            let classes: Vec<usize> = classes.filter(|class| admits(ClassId::at(*class))).collect();
+            if classes.is_empty() {
+                break;
             }
-            let before = line.best();
-            while given.len() < count {
-                let Some(task) = line.pop_worst() else { break };
-                given.push(task);
-            }
-            let after = line.best();
-            if before != after {
-                before.map(|key| self.heads.remove(&(key, class)));
-                self.heads.extend(after.map(|key| (key, class)));
+            for class in classes {
+                let of_class = self.lines.get(&class).map_or(0, |(_, length)| length.div_ceil(2));
+                self.give_of(class, of_class.min(count - given.len()), &mut given);
             }
         }
-        self.waiting -= given.len();
         given
     }
 

@@ -15,9 +15,14 @@
 //! | `central` | one node sees all and sends tasks to their data (as Falkon does) |
 
 pub mod adapt;
-mod baselines;
+mod central;
 pub mod daws;
+mod fair;
 mod first;
+mod loot;
+mod queue;
+mod random;
+mod sampled;
 mod stealing;
 
 use std::time::Duration;
@@ -148,6 +153,16 @@ pub trait Place: Send {
         false
     }
 
+    /// Whether tasks may be held at some node for whoever asks.
+    fn hosts(&self) -> bool {
+        false
+    }
+
+    /// Whether every task is shared.
+    fn keeps_nothing(&self) -> bool {
+        false
+    }
+
     /// Whether whoever asks a host in vain is remembered there.
     fn remembers_hungry(&self) -> bool {
         false
@@ -164,11 +179,12 @@ pub const NAMES: [&str; 10] =
 /// The policy with a name, and its parameters.
 pub fn by_name(policy: &Policy) -> Result<Box<dyn Place>, BadPolicy> {
     match policy.name.as_str() {
-        "mlb" | "mdl" | "rlds" | "flds" | "adaptive" | "fair" => Ok(Box::new(stealing::Stealing::new(policy)?)),
-        "random" => Ok(Box::new(baselines::Random::new(policy)?)),
-        "sampled" => Ok(Box::new(baselines::Sampled::new(policy)?)),
-        "queue" => Ok(Box::new(baselines::Queue::new(policy)?)),
-        "central" => Ok(Box::new(baselines::Central::new(policy)?)),
+        "mlb" | "mdl" | "rlds" | "flds" | "adaptive" => Ok(Box::new(stealing::Stealing::new(policy)?)),
+        "fair" => Ok(Box::new(fair::Fair::new(policy)?)),
+        "random" => Ok(Box::new(random::Random::new(policy)?)),
+        "sampled" => Ok(Box::new(sampled::Sampled::new(policy)?)),
+        "queue" => Ok(Box::new(queue::Queue::new(policy)?)),
+        "central" => Ok(Box::new(central::Central::new(policy)?)),
         _ => Err(policy.unknown("place", &NAMES)),
     }
 }

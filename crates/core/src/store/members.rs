@@ -20,7 +20,7 @@ pub const LEASE: Duration = Duration::from_secs(10);
 pub enum Standing {
     /// It renews its lease.
     Alive,
-    /// It is dead, or has left.
+    /// It is dead.
     Gone,
 }
 
@@ -78,16 +78,6 @@ impl Members {
         let member = Member { boot: owner.boot, expires, standing: Standing::Alive, changed: self.version };
         self.members.insert(owner.node, member);
         self.first_expiry = self.first_expiry.min(expires);
-        true
-    }
-
-    /// Says goodbye: nothing is left to claim.
-    pub(super) fn leave(&mut self, owner: Owner) -> bool {
-        let Some(member) = self.members.get_mut(&owner.node).filter(|member| member.boot == owner.boot) else {
-            return false;
-        };
-        self.version += 1;
-        (member.standing, member.changed) = (Standing::Gone, self.version);
         true
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::members::Members;
 use super::objects::{Objects, SHARED_BY_ALL};
-use super::record::{Closed, NARROW, Phase, Record, Reopened};
+use super::record::{Closed, NARROW, Phase, Record};
 use super::{Answer, BUCKETS, Holding, Inputs, Owner, Verb, Verdict, bucket};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::kin::Kin;
@@ -148,15 +148,17 @@ impl Memory {
             Verb::Close { child, position, generation, verdict, closer, news } => {
                 self.close(*child, *position, *generation, *verdict, *closer, *news)
             }
-            Verb::Release { object, reader } => {
-                if self.objects.release(&self.kin, *object, *reader) && self.flow.producer(*object).is_some() {
+            Verb::Release { object, reader, generation } => {
+                if self.objects.release(&self.kin, *object, *reader, *generation)
+                    && self.flow.producer(*object).is_some()
+                {
                     Answer::Unneeded(self.places(*object).collect())
                 } else {
                     Answer::Done
                 }
             }
-            Verb::Retain { object, reader } => {
-                self.objects.retain(&self.kin, *object, *reader);
+            Verb::Retain { object, reader, generation } => {
+                self.objects.retain(&self.kin, *object, *reader, *generation);
                 Answer::Done
             }
             Verb::Deliver { task, owner, generation } => told(self.records[task.index()].deliver(*owner, *generation)),
@@ -174,11 +176,6 @@ impl Memory {
             }
             Verb::Reopen { task, generation, by } => {
                 let reopened = self.change(*task, |record| record.reopen(*generation, *by));
-                if reopened == Reopened::Yours {
-                    for object in self.flow.inputs(*task) {
-                        self.objects.retain(&self.kin, object, *task);
-                    }
-                }
                 let Record { attempt, tenure, .. } = *self.record(*task);
                 Answer::Reopened { reopened, attempt, tenure, inputs: self.inputs(*task) }
             }
@@ -186,8 +183,8 @@ impl Memory {
                 if !self.change(*task, |record| record.cancel(*by)) {
                     return Answer::Refused;
                 }
-                let Record { generation, attempt, tenure, .. } = *self.record(*task);
-                Answer::Closed { closed: Closed::Skipped, generation, attempt, tenure, inputs: Inputs::default() }
+                let Record { generation, origin, .. } = *self.record(*task);
+                Answer::Cancelled { generation, holder: Some(NodeId(origin)).filter(|it| *it != Owner::NOBODY.node) }
             }
             Verb::Locate { object, by } => {
                 let made_by = self.flow.producer(*object).map(|producer| self.record(producer));
@@ -215,7 +212,7 @@ impl Memory {
                 let tasks = self.holdings(*bucket, |record| {
                     record.owner == *owner && !matches!(record.phase, Phase::Waiting | Phase::Delivered)
                 });
-                Answer::Holdings { tasks, lost: Box::default() }
+                Answer::Holdings { tasks, lost: Box::default(), given: Box::default() }
             }
             Verb::Claim { bucket, dead, by } => self.claim(*bucket, dead, *by),
             Verb::Settled { bucket } => {
@@ -226,7 +223,6 @@ impl Memory {
                 self.members.renew(now, *owner, *seen).map_or(Answer::Refused, Answer::Members)
             }
             Verb::Bury { dead, by } => told(self.members.bury(*dead, *by)),
-            Verb::Leave { owner } => told(self.members.leave(*owner)),
         }
     }
 
@@ -306,9 +302,12 @@ impl Memory {
         for object in (first..self.flow.object_count()).step_by(BUCKETS as usize) {
             self.objects.lose(ObjectId::at(object), is_dead);
         }
+        let is_gone = |node| dead.iter().any(|it| it.node == node);
+        let given = self.holdings(of, |record| record.owner != by && record.is_orphan(is_gone));
+        let given = given.into_iter().map(|holding| (self.record(holding.task).owner, holding)).collect();
         let tasks = self
             .holdings(of, |record| record.owner == by && !matches!(record.phase, Phase::Waiting | Phase::Delivered));
-        Answer::Holdings { tasks, lost: lost.into() }
+        Answer::Holdings { tasks, lost: lost.into(), given }
     }
 
     fn holdings(&self, of: u32, counts: impl Fn(&Record) -> bool) -> Box<[Holding]> {
@@ -407,7 +406,7 @@ mod tests {
         let earlier = memory.clone();
         memory.apply(Time::START, &Verb::Copied { object, owner: bob });
         memory.apply(Time::START, &Verb::Drop { object, owner: ann, dead: [].into() });
-        memory.apply(Time::START, &Verb::Release { object, reader });
+        memory.apply(Time::START, &Verb::Release { object, reader, generation: 0 });
         let known = |memory: &Memory| (memory.places(object).collect::<Vec<_>>(), memory.is_needed(object));
         assert_eq!(known(&memory), (vec![bob.node], false));
         let mut other = memory.clone();

@@ -134,13 +134,17 @@ pub enum Verb {
         object: ObjectId,
         /// Its reader.
         reader: TaskId,
+        /// The reader's generation: one that is done again may want the object again.
+        generation: u16,
     },
-    /// A task will read an object after all.
+    /// A task that is done again will read an object again.
     Retain {
         /// Which object.
         object: ObjectId,
         /// Its reader.
         reader: TaskId,
+        /// The reader's generation, not the first.
+        generation: u16,
     },
     /// All children of a settled task know.
     Deliver {
@@ -271,11 +275,6 @@ pub enum Verb {
         /// Who has seen to it.
         by: Owner,
     },
-    /// A node leaves: it answers for nothing any more.
-    Leave {
-        /// Which one.
-        owner: Owner,
-    },
 }
 
 /// A task that a node has been made answerable for.
@@ -306,7 +305,7 @@ pub enum Answer {
     Done,
     /// It is not so: the task, object or lease is no longer what the asker thinks.
     Refused,
-    /// To a close or a cancellation: what became of the task, and what its owner has to know of it.
+    /// To a close: what became of the task, and what its owner has to know of it.
     Closed {
         /// What became of it.
         closed: Closed,
@@ -318,6 +317,13 @@ pub enum Answer {
         tenure: u16,
         /// Its inputs.
         inputs: Inputs,
+    },
+    /// To a cancellation.
+    Cancelled {
+        /// The task's generation.
+        generation: u16,
+        /// The node that had it, if any did, and may be running it.
+        holder: Option<NodeId>,
     },
     /// To a reopening.
     Reopened {
@@ -347,6 +353,8 @@ pub enum Answer {
         tasks: Box<[Holding]>,
         /// Tasks whose results died with the node though somebody wants to have them, and their generation.
         lost: Box<[(TaskId, u16)]>,
+        /// Tasks that the dead gave to others, who may not have heard so.
+        given: Box<[(Owner, Holding)]>,
     },
     /// The settled tasks of a bucket.
     Settled(Box<[Holding]>),

@@ -30,6 +30,8 @@ pub(super) struct Objects {
     more: BTreeMap<ObjectId, Vec<Owner>>,
     /// A bit for each reading that is over.
     released: Vec<u64>,
+    /// Readings that are to come again, and the generation of the reader that will do it: what an earlier one says comes too late.
+    again: BTreeMap<usize, u16>,
 }
 
 impl Objects {
@@ -42,6 +44,7 @@ impl Objects {
             open_readers: (0..readable).map(readers).collect(),
             more: BTreeMap::new(),
             released: vec![0; kin.read_count().div_ceil(64)],
+            again: BTreeMap::new(),
         }
     }
 
@@ -125,6 +128,8 @@ impl Objects {
             let bit = 1 << (read % 64);
             self.released[read / 64] &= !bit;
             self.released[read / 64] |= earlier.released[read / 64] & bit;
+            self.again.remove(&read);
+            self.again.extend(earlier.again.get(&read).map(|generation| (read, *generation)));
         }
     }
 
@@ -133,8 +138,11 @@ impl Objects {
     }
 
     /// A reading is over; says whether it was the last.
-    pub(super) fn release(&mut self, kin: &Kin, object: ObjectId, reader: TaskId) -> bool {
+    pub(super) fn release(&mut self, kin: &Kin, object: ObjectId, reader: TaskId, generation: u16) -> bool {
         let Some(read) = kin.read_of(object, reader) else { return false };
+        if !self.again.is_empty() && self.again.get(&read).is_some_and(|least| generation < *least) {
+            return false;
+        }
         let (word, bit) = (&mut self.released[read / 64], 1 << (read % 64));
         let open = &mut self.open_readers[object.index()];
         if *word & bit == 0 {
@@ -145,8 +153,13 @@ impl Objects {
     }
 
     /// A reading that was over is to come again.
-    pub(super) fn retain(&mut self, kin: &Kin, object: ObjectId, reader: TaskId) {
+    pub(super) fn retain(&mut self, kin: &Kin, object: ObjectId, reader: TaskId, generation: u16) {
         let Some(read) = kin.read_of(object, reader) else { return };
+        let least = self.again.get(&read).copied().unwrap_or(0);
+        if generation <= least {
+            return;
+        }
+        self.again.insert(read, generation);
         let (word, bit) = (&mut self.released[read / 64], 1 << (read % 64));
         if *word & bit != 0 {
             *word &= !bit;

@@ -88,8 +88,8 @@ fn verb(memory: &Memory, flow: &Workflow, kin: &Kin, draw: &Draw) -> Verb {
             let (generation, closer, news) = (parent.generation, draw.owner, Inputs::default());
             Verb::Close { child: task, position, generation, verdict, closer, news }
         }
-        4 => Verb::Release { object, reader: task },
-        5 => Verb::Retain { object, reader: task },
+        4 => Verb::Release { object, reader: task, generation },
+        5 => Verb::Retain { object, reader: task, generation: draw.off },
         6 | 7 => Verb::Deliver { task, owner, generation },
         8 | 9 => Verb::HandOver { task, from: owner, to: draw.other, tenure },
         10 => Verb::Verify { task, owner, tenure },
@@ -105,7 +105,7 @@ fn verb(memory: &Memory, flow: &Workflow, kin: &Kin, draw: &Draw) -> Verb {
         18 if draw.owner.node != draw.other.node || draw.owner.boot < draw.other.boot => {
             Verb::Claim { bucket, dead: [draw.owner].into(), by: draw.other }
         }
-        18 => Verb::Leave { owner: draw.owner },
+        18 => Verb::Owned { bucket, owner: draw.owner },
         19 => Verb::Join { owner: draw.owner },
         20 => Verb::Renew { owner: draw.owner, seen: draw.off.into() },
         _ => Verb::Bury { dead: draw.owner, by: draw.other },

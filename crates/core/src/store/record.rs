@@ -19,6 +19,7 @@
 //! stores the fields as it likes; these functions are the definition of what it has to do.
 
 use super::{Inputs, Owner, Verdict};
+use crate::ids::NodeId;
 
 /// How far a task has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +43,13 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Began {
-    /// It was submitted, handed over, claimed or cancelled.
+    /// It was submitted or claimed.
     #[default]
     Other,
+    /// Somebody gave it away.
+    Given,
+    /// Somebody did not want it any more.
+    Cancelled,
     /// By a close.
     Close,
     /// By a reopening.
@@ -60,8 +65,9 @@ pub struct Record {
     pub owner: Owner,
     /// How many parents are open.
     pub open: u32,
-    /// The place of the parent whose close made the task ready or settled it.
-    pub closer: u32,
+    /// How that began: the place of the parent whose close it was, the node that gave the task away, or the node that had it when it was
+    /// cancelled.
+    pub origin: u32,
     /// How often the task had to be done again because what it made was lost.
     pub generation: u16,
     /// The last attempt begun, from one.
@@ -174,8 +180,7 @@ impl Record {
             }
             if verdict != Verdict::Done {
                 (self.phase, self.verdict) = (Phase::Settled, Verdict::Skipped);
-                self.closer = position;
-                self.give_to(closer, Began::Close);
+                self.give_to(closer, Began::Close, position);
                 return Closed::Skipped;
             }
             *word |= bit;
@@ -184,11 +189,10 @@ impl Record {
                 return Closed::Open;
             }
             self.phase = Phase::Ready;
-            self.closer = position;
-            self.give_to(closer, Began::Close);
+            self.give_to(closer, Began::Close, position);
             return Closed::Ready;
         }
-        let is_repeated = self.began == Began::Close && self.closer == position && self.owner == closer;
+        let is_repeated = self.began == Began::Close && self.origin == position && self.owner == closer;
         match (self.phase, self.verdict) {
             (Phase::Ready, _) if is_repeated && verdict == Verdict::Done => Closed::Ready,
             (Phase::Settled, Verdict::Skipped) if is_repeated && verdict != Verdict::Done => Closed::Skipped,
@@ -212,7 +216,7 @@ impl Record {
             return false;
         }
         if self.owner == from && self.tenure == tenure {
-            self.give_to(to, Began::Other);
+            self.give_to(to, Began::Given, from.node.0);
             self.phase = Phase::Ready;
         }
         self.owner == to && self.tenure == tenure.wrapping_add(1)
@@ -223,10 +227,15 @@ impl Record {
         matches!(self.phase, Phase::Ready | Phase::Running) && self.owner == owner && self.tenure == tenure
     }
 
-    fn give_to(&mut self, owner: Owner, began: Began) {
+    /// Whether its owner may not know of it yet, because whoever gave it to him has died since.
+    pub fn is_orphan(&self, is_dead: impl Fn(NodeId) -> bool) -> bool {
+        self.phase == Phase::Ready && self.began == Began::Given && is_dead(NodeId(self.origin))
+    }
+
+    fn give_to(&mut self, owner: Owner, began: Began, origin: u32) {
         self.owner = owner;
         self.tenure = self.tenure.wrapping_add(1);
-        self.began = began;
+        (self.began, self.origin) = (began, origin);
     }
 
     /// The node that answered for a task is dead, and another one steps in.
@@ -246,11 +255,13 @@ impl Record {
         if self.phase == Phase::Running {
             self.deaths = self.deaths.saturating_add(1);
             self.phase = Phase::Ready;
+            // That attempt was not the task's fault, and does not use up what it is allowed.
+            self.attempt = self.attempt.saturating_sub(1);
             if self.deaths >= DEATHS_ALLOWED {
                 (self.phase, self.verdict) = (Phase::Settled, Verdict::Quarantined);
             }
         }
-        self.give_to(by, Began::Other);
+        self.give_to(by, Began::Other, 0);
     }
 
     /// What a ready task needs from a parent is lost: it waits for that parent again.
@@ -274,7 +285,7 @@ impl Record {
         if self.generation <= generation && is_settled && self.verdict == Verdict::Done {
             self.generation = generation + 1;
             self.phase = Phase::Ready;
-            self.give_to(by, Began::Reopen);
+            self.give_to(by, Began::Reopen, 0);
             return Reopened::Yours;
         }
         let is_repeated = self.began == Began::Reopen && self.owner == by;
@@ -284,14 +295,16 @@ impl Record {
         Reopened::Already { generation: self.generation, settled: is_settled.then_some(self.verdict) }
     }
 
-    /// Somebody does not want the task any more. Says whether the caller has to tell its children.
+    /// Somebody does not want the task any more. Says whether the caller has to tell its children; [`Record::origin`] is then whoever
+    /// had it.
     pub fn cancel(&mut self, by: Owner) -> bool {
         if self.phase < Phase::Settled {
+            let holder = if self.phase == Phase::Waiting { Owner::NOBODY } else { self.owner };
             (self.phase, self.verdict) = (Phase::Settled, Verdict::Cancelled);
-            self.give_to(by, Began::Other);
+            self.give_to(by, Began::Cancelled, holder.node.0);
             return true;
         }
-        self.phase == Phase::Settled && self.verdict == Verdict::Cancelled && self.owner == by
+        self.phase == Phase::Settled && self.began == Began::Cancelled && self.owner == by
     }
 }
 

@@ -101,7 +101,7 @@ fn the_last_copy_stays_while_somebody_needs_it(open: &mut Open<'_>) -> Outcome {
     same(scene.places("o", STRANGER)?, (10, vec![BOB.node]), "where it is")?;
     scene.refused(dropping(&scene, "o", BOB))?;
     let (object, reader) = (scene.object("o"), scene.task("read"));
-    scene.ask(Verb::Release { object, reader })?;
+    scene.ask(Verb::Release { object, reader, generation: 0 })?;
     scene.done(dropping(&scene, "o", BOB))?;
     same(scene.places("o", STRANGER)?, (10, vec![]), "where it is")
 }

@@ -17,6 +17,7 @@ list_cases![
     a_claim_answers_with_all_that_the_claimer_has,
     a_late_result_of_the_dead_is_refused,
     a_claim_looks_at_one_bucket_only,
+    a_claim_names_what_the_dead_gave_to_others,
     copies_die_with_their_node,
     a_result_that_died_with_its_node_is_named,
 ];
@@ -43,7 +44,8 @@ fn a_running_task_is_claimed_as_ready(open: &mut Open<'_>) -> Outcome {
     let mut scene = Scene::open(open, ONE)?;
     scene.start("a", ANN, 2)?;
     let held = only(scene.claim(&[ANN], BOB)?)?;
-    same((held.phase, held.attempt, held.tenure), (Phase::Ready, 2, 1), "what was claimed")
+    // The attempt that its node took with it does not count.
+    same((held.phase, held.attempt, held.tenure), (Phase::Ready, 1, 1), "what was claimed")
 }
 
 fn a_task_that_takes_too_many_nodes_with_it_is_put_aside(open: &mut Open<'_>) -> Outcome {
@@ -174,6 +176,21 @@ fn a_claim_looks_at_one_bucket_only(open: &mut Open<'_>) -> Outcome {
     scene.ask(Verb::Claim { bucket, dead, by })?;
     scene.holds(ANN, "a", Phase::Ready)?;
     scene.holds(BOB, "b", Phase::Ready)
+}
+
+fn a_claim_names_what_the_dead_gave_to_others(open: &mut Open<'_>) -> Outcome {
+    let text = "tasks: { a: { run: x }, b: { run: x }, c: { run: x } }";
+    let mut scene = Scene::open(open, text)?;
+    for (task, to) in [("a", CID), ("b", CID), ("c", BOB)] {
+        scene.hand_over(task, ANN, to, 0)?;
+    }
+    // Whoever has begun knows.
+    scene.start("b", CID, 1)?;
+    let claimed = scene.claim_all(&[ANN], BOB)?;
+    let given: Vec<_> = claimed.given.iter().map(|(owner, held)| (*owner, held.task, held.tenure)).collect();
+    same(given, vec![(CID, scene.task("a"), 1)], "what the dead gave to others")?;
+    same(only(claimed.tasks)?.task, scene.task("c"), "what the claimer was given")?;
+    scene.holds(CID, "a", Phase::Ready)
 }
 
 fn copies_die_with_their_node(open: &mut Open<'_>) -> Outcome {

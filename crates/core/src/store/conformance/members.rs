@@ -20,7 +20,6 @@ list_cases![
     an_earlier_life_cannot_come_back,
     a_life_that_is_over_cannot_join_again,
     whoever_joins_twice_has_one_lease,
-    somebody_who_leaves_is_not_claimed,
     a_stranger_has_no_lease,
 ];
 
@@ -158,7 +157,6 @@ fn an_earlier_life_cannot_come_back(open: &mut Open<'_>) -> Outcome {
     let mut scene = join_all(open, &[ANN, BOB, reborn(BOB)])?;
     scene.refused(Verb::Join { owner: BOB })?;
     scene.refused(Verb::Renew { owner: BOB, seen: 0 })?;
-    scene.refused(Verb::Leave { owner: BOB })?;
     renew(&mut scene, reborn(BOB), 0).map(drop)
 }
 
@@ -178,9 +176,7 @@ fn a_life_that_is_over_cannot_join_again(open: &mut Open<'_>) -> Outcome {
         scene.refused(Verb::Renew { owner: BOB, seen: 0 })?;
         scene.done(Verb::Join { owner: reborn(BOB) })?;
     }
-    let mut scene = join_all(open, &[ANN, BOB])?;
-    scene.done(Verb::Leave { owner: BOB })?;
-    scene.refused(Verb::Join { owner: BOB })
+    Ok(())
 }
 
 fn whoever_joins_twice_has_one_lease(open: &mut Open<'_>) -> Outcome {
@@ -191,23 +187,8 @@ fn whoever_joins_twice_has_one_lease(open: &mut Open<'_>) -> Outcome {
     same((members.changes.to_vec(), members.dead.to_vec()), (vec![], vec![]), "what is new")
 }
 
-fn somebody_who_leaves_is_not_claimed(open: &mut Open<'_>) -> Outcome {
-    let mut scene = join_all(open, &[ANN, BOB])?;
-    let seen = renew(&mut scene, ANN, 0)?.seen;
-    scene.done(Verb::Leave { owner: BOB })?;
-    let members = renew(&mut scene, ANN, seen)?;
-    same(members.changes.to_vec(), vec![(BOB, Standing::Gone)], "what is new")?;
-    same(members.dead.to_vec(), vec![], "whose tasks have to be claimed")?;
-    scene.refused(Verb::Renew { owner: BOB, seen: 0 })?;
-    let heard = live_on(&mut scene, &[ANN], LEASE * 2)?;
-    same(heard[0].dead.to_vec(), vec![], "whose tasks have to be claimed later")?;
-    scene.done(Verb::Join { owner: reborn(BOB) })?;
-    same(renew(&mut scene, ANN, 0)?.dead.to_vec(), vec![], "whose tasks have to be claimed when he is back")
-}
-
 fn a_stranger_has_no_lease(open: &mut Open<'_>) -> Outcome {
     let mut scene = join_all(open, &[ANN])?;
     scene.refused(Verb::Renew { owner: CID, seen: 0 })?;
-    scene.refused(Verb::Leave { owner: CID })?;
     scene.refused(Verb::Renew { owner: reborn(ANN), seen: 0 })
 }

@@ -50,6 +50,7 @@ pub(super) struct Heard {
 pub(super) struct Claimed {
     pub(super) tasks: Vec<Holding>,
     pub(super) lost: Vec<(TaskId, u16)>,
+    pub(super) given: Vec<(Owner, Holding)>,
 }
 
 impl Scene {
@@ -230,11 +231,13 @@ impl Scene {
         let mut claimed = Claimed::default();
         let count = self.flow.task_count().max(self.flow.object_count()) as u32;
         for bucket in 0..BUCKETS_SEEN.min(count) {
-            let Answer::Holdings { tasks, lost } = self.ask(Verb::Claim { bucket, dead: dead.into(), by })? else {
+            let Answer::Holdings { tasks, lost, given } = self.ask(Verb::Claim { bucket, dead: dead.into(), by })?
+            else {
                 return Err(format!("{}: a claim was not answered by holdings", Location::caller()));
             };
             claimed.tasks.extend(tasks);
             claimed.lost.extend(lost);
+            claimed.given.extend(given);
         }
         Ok(claimed)
     }
@@ -291,10 +294,11 @@ fn object_in(flow: &Workflow, name: &str) -> Result<ObjectId, String> {
 /// Lists may come in any order.
 fn sorted(answer: Answer) -> Answer {
     match answer {
-        Answer::Holdings { mut tasks, mut lost } => {
+        Answer::Holdings { mut tasks, mut lost, mut given } => {
             tasks.sort_by_key(|holding| holding.task);
             lost.sort();
-            Answer::Holdings { tasks, lost }
+            given.sort_by_key(|(_, holding)| holding.task);
+            Answer::Holdings { tasks, lost, given }
         }
         Answer::Settled(mut tasks) => {
             tasks.sort_by_key(|holding| holding.task);
