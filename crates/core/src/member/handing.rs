@@ -196,7 +196,10 @@ impl Member {
         }
         for load in tasks {
             let task = load.ready.task;
-            if terms == Terms::Verify || self.inquiries.concern(task) {
+            if terms == Terms::Verify {
+                self.inquiries.note(task);
+            }
+            if self.inquiries.concern(task) {
                 // It may have come and gone since this was sent: only the store knows.
                 let verify = Verb::Verify { task, owner: self.setup.me, tenure: load.tenure };
                 self.ask(verify, Purpose::Verify(load, terms));

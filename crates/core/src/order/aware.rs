@@ -1,9 +1,15 @@
-//! What needs the least data brought first: tasks whose inputs are here, or on their way for others.
+//! What all will have to wait for first, and of that what needs the least data brought: tasks whose inputs are here, or on their way for
+//! others.
 //!
-//! Of tasks that need the same amount, those that need the same object come together, so that what is brought for one
-//! serves the others while it is there; which object comes first differs from node to node. If all nodes went
-//! through their tasks in the same order, they would all want the same object at the same time, from the one node
-//! that has it.
+//! First come tasks with the most tasks in a row behind them. A task that gathers what hundreds have made has to bring much; if it
+//! waited until all that needs less is done, those that wait for it would begin only then. Among tasks with equally many behind
+//! them, as in a bag or a grid, data decides. Of those that need the same amount, tasks that need the same object come together, so that
+//! what is brought for one serves the others while it is there; which object comes first differs from node to node. If all
+//! nodes went through their tasks in the same order, they would all want the same object at the same time, from the one
+//! node that has it.
+//!
+//! It loses when what tasks hand on to each other does not fit into the room that nodes have: it begins many rows of tasks before it
+//! ends any. It also loses when steps differ widely in length, for they are only counted.
 //!
 //! A task costs as many steps as it has inputs, and an object that comes or goes as many as there are tasks waiting here
 //! that read it.
@@ -11,19 +17,55 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{ByClass, Key, Order, Sorted};
+use super::{ByClass, Key, Line, Order};
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::node::ReadyTask;
 use crate::rng::Rng;
 use crate::workflow::Workflow;
 
+/// Steps and bytes share a number: what needs more than this counts as equally much, and rows of more tasks as equally long.
+const BYTES_BITS: u32 = 48;
+const MOST_BYTES: u64 = (1 << BYTES_BITS) - 1;
+const MOST_STEPS: u32 = 0xFFFF;
+
 type Unused = fn(&ReadyTask, u64) -> (u64, u64);
+
+/// A line in which those that come first are also the first to be given away.
+#[derive(Default)]
+struct Rows {
+    tasks: BTreeMap<Key, ReadyTask>,
+}
+
+impl Line for Rows {
+    fn push(&mut self, key: Key, task: ReadyTask) {
+        self.tasks.insert(key, task);
+    }
+
+    fn best(&self) -> Option<Key> {
+        self.tasks.last_key_value().map(|(key, _)| *key)
+    }
+
+    fn pop_best(&mut self) -> Option<ReadyTask> {
+        self.tasks.pop_last().map(|(_, task)| task)
+    }
+
+    /// One of those that come first, so that whoever takes it has something to do for long; but of them that which needs the most, for the
+    /// least of it is here.
+    fn pop_worst(&mut self) -> Option<ReadyTask> {
+        let (priority, preference, _) = *self.tasks.last_key_value()?.0;
+        let (first, _) = self.tasks.range((priority, preference >> BYTES_BITS << BYTES_BITS, 0)..).next()?;
+        let first = *first;
+        self.tasks.remove(&first)
+    }
+}
 
 /// The order of one queue of one node.
 struct Aware {
     flow: Arc<Workflow>,
+    /// For each task, how many there are in a row from it to an end.
+    steps: Arc<Vec<u32>>,
     seed: u64,
-    queue: ByClass<Sorted, Unused>,
+    queue: ByClass<Rows, Unused>,
     /// Where each waiting task stands.
     keys: BTreeMap<TaskId, (ClassId, Key)>,
     /// The waiting tasks that read an object.
@@ -32,11 +74,34 @@ struct Aware {
     arrivals: u64,
 }
 
+impl ByClass<Rows, Unused> {
+    /// Takes a task in under a key that somebody else has worked out, and that no other has.
+    fn push_as(&mut self, key: Key, task: ReadyTask) {
+        self.change(task.class.index(), |line, length| {
+            line.push(key, task);
+            *length += 1;
+        });
+    }
+
+    /// Takes a task out from wherever it stands.
+    fn take(&mut self, class: ClassId, key: Key) -> Option<ReadyTask> {
+        self.change(class.index(), |line, length| {
+            let task = line.tasks.remove(&key);
+            *length -= usize::from(task.is_some());
+            task
+        })
+    }
+
+    fn has(&self, class: ClassId, key: Key) -> bool {
+        self.lines.get(&class.index()).is_some_and(|(line, _)| line.tasks.contains_key(&key))
+    }
+}
+
 /// The order.
-pub(super) fn order(flow: Arc<Workflow>, seed: u64) -> impl Order {
+pub(super) fn order(flow: Arc<Workflow>, steps: Arc<Vec<u32>>, seed: u64) -> impl Order {
     let queue = ByClass::new((|_, _| (0, 0)) as Unused);
     let (keys, readers, here) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-    Aware { flow, seed, queue, keys, readers, here, arrivals: 0 }
+    Aware { flow, steps, seed, queue, keys, readers, here, arrivals: 0 }
 }
 
 impl Aware {
@@ -51,8 +116,10 @@ impl Aware {
             missing = missing.saturating_add(self.flow.declared_size(object).unwrap_or(share).max(1));
             first = first.or(Some(object));
         }
+        let steps = u64::from(self.steps[ready.task.index()].min(MOST_STEPS)) << BYTES_BITS;
         let together = first.map_or(0, |object| Rng::new(self.seed ^ u64::from(object.0)).next() >> 24 << 24);
-        (ready.priority, u64::MAX - missing, together | (0xFF_FFFF - (arrival & 0xFF_FFFF)))
+        let present = MOST_BYTES - missing.min(MOST_BYTES);
+        (ready.priority, steps | present, together | (0xFF_FFFF - (arrival & 0xFF_FFFF)))
     }
 
     fn forget(&mut self, ready: &ReadyTask) {
@@ -125,16 +192,17 @@ impl Aware {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::critical_path::steps_to_end;
     use crate::workflow::{Format, NoFiles};
 
     /// Six tasks that read one of two files and one of three others, all of the same size.
     fn filled(seed: u64) -> (Arc<Workflow>, impl Order) {
-        let text = "tasks: { t: { foreach: { i: 1..2, j: 1..3 }, run: 'x {i} {j}', in: [{ path: 'a{i}', size: 10 }, { path: 'b{j}', size: 10 }] } }";
+        let text = "tasks: { t: { foreach: { i: 1..2, j: 1..3 }, run: 'x {i} {j}', in: [{ path: 'a{i}', size: 10MB }, { path: 'b{j}', size: 10MB }] } }";
         let flow = Arc::new(Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap());
-        let mut order = order(flow.clone(), seed);
+        let mut order = order(flow.clone(), Arc::new(steps_to_end(&flow)), seed);
         for task in flow.tasks() {
             let class = flow.class(task, 1);
-            order.push(ReadyTask { task, class, priority: 0, attempt: 1, generation: 0, input_bytes: 20 });
+            order.push(ReadyTask { task, class, priority: 0, attempt: 1, generation: 0, input_bytes: 20_000_000 });
         }
         (flow, order)
     }

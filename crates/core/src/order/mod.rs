@@ -61,7 +61,8 @@ impl Maker {
         let name = NAMES.into_iter().find(|name| *name == policy.name);
         let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
         policy.takes_none()?;
-        let steps = if name == "critical-path" { critical_path::steps_to_end(flow) } else { Vec::new() };
+        let uses_steps = name == "critical-path" || name == "aware" && flow.has_inputs();
+        let steps = if uses_steps { critical_path::steps_to_end(flow) } else { Vec::new() };
         Ok(Maker { name, flow: flow.clone(), steps: Arc::new(steps) })
     }
 
@@ -73,7 +74,7 @@ impl Maker {
             "critical-path" => Box::new(critical_path::order(self.steps.clone())),
             "random" => Box::new(random::order(seed)),
             // Without data there is nothing to be aware of, and lines are smaller.
-            "aware" if self.flow.has_inputs() => Box::new(aware::order(self.flow.clone(), seed)),
+            "aware" if self.flow.has_inputs() => Box::new(aware::order(self.flow.clone(), self.steps.clone(), seed)),
             _ => Box::new(fifo::order()),
         }
     }
@@ -150,29 +151,6 @@ impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<L, P> {
             given.extend((0..count).map_while(|_| line.pop_worst()));
             *length -= given.len() - before;
         });
-    }
-}
-
-impl<P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> ByClass<Sorted, P> {
-    /// Takes a task in under a key that somebody else has worked out, and that no other has.
-    fn push_as(&mut self, key: Key, task: ReadyTask) {
-        self.change(task.class.index(), |line, length| {
-            line.push(key, task);
-            *length += 1;
-        });
-    }
-
-    /// Takes a task out from wherever it stands.
-    fn take(&mut self, class: ClassId, key: Key) -> Option<ReadyTask> {
-        self.change(class.index(), |line, length| {
-            let task = line.tasks.remove(&key);
-            *length -= usize::from(task.is_some());
-            task
-        })
-    }
-
-    fn has(&self, class: ClassId, key: Key) -> bool {
-        self.lines.get(&class.index()).is_some_and(|(line, _)| line.tasks.contains_key(&key))
     }
 }
 
