@@ -31,6 +31,8 @@ pub fn summarize(
     let total = words::count(end.total, "task");
     note!("run {run}: {total}: {} in {}{speed}", parts.join(", "), words::seconds(end.seconds));
     match judged {
+        // A single task is as fast as it is.
+        _ if end.done < 2 => {}
         Judged::Nothing => {}
         Judged::Bounds(bounds) => note!("makespan {}", bounds.in_words(end.makespan_s)),
         Judged::TooShort => note!(

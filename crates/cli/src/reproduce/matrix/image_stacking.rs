@@ -136,7 +136,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
              task on 128 cores at locality 1, so that the published 158 ms need a far faster file system, or not all of it was clocked.",
             "In which order tasks name images is not published: here all images are gone through, again and again.",
             "The task that gathers all patches in the end is left out, but for the last table: the published times have no room for it. It waits for all others and \
-             fetches 10 kB from each, 80 µs at 1 Gbit/s, while all other cores are idle: 10 ms of 128 cores' time for each task, and 16 ms of 200 cores'.",
+             fetches 10 kB from each, 80 µs at 1 Gbit/s, while all other cores are idle: at least 10 ms of 128 cores' time for each task, and 16 ms of 200 cores'.",
         ]
         .map(str::to_owned)
         .to_vec(),
