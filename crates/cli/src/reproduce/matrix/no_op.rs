@@ -101,7 +101,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
         tables: vec![against, growth],
         charts: vec![chart(setting, results)],
         assumptions: [
-            "A message takes 100 µs and costs nobody any computing; so do decisions. Where nothing takes time, what is left is waiting for messages and for the store.",
+            "A message takes 100 µs and costs nobody any computing, and neither does a decision. Where nothing takes time, what is left is waiting for messages and for the store.",
             "The store carries out 100,000 operations a second on each node, and answers after 100 µs. All use it.",
             "A process that does nothing is taken to need 1 ms of a core in the second column. That is a round number, not a measured one, and bounds everybody to \
              1000 tasks a second for each core.",
