@@ -10,12 +10,13 @@
 mod chart;
 mod matrix;
 mod page;
+mod repeated;
 mod runner;
 mod section;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use serde_json::{Value, json};
 
 use self::matrix::{EXPERIMENTS, Experiment, Setting};
@@ -58,9 +59,12 @@ struct MatrixArguments {
     /// Fewer and smaller runs: a minute instead of half an hour
     #[arg(long)]
     quick: bool,
-    /// What chance is made of
+    /// What chance is made of; with several seeds, this one and those that follow it
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Run everything with so many seeds; tables show the mean and how far the farthest is from it [default: 3 with --quick, otherwise 1]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1000))]
+    seeds: Option<u64>,
     /// Print what is in results.json instead of tables
     #[arg(long)]
     json: bool,
@@ -72,13 +76,19 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let chosen = chosen(&arguments.only)?;
     // A folder that cannot be written is better known before half an hour than after.
     std::fs::create_dir_all(&arguments.output).map_err(|error| unwritable(&arguments.output, &error))?;
-    let setting = Setting { quick: arguments.quick, seed: arguments.seed };
-    let cases: Vec<_> = chosen.iter().map(|experiment| (experiment.cases)(&setting)).collect();
-    let results = runner::run(cases)?;
+    // What is quick is small, and chance weighs more.
+    let seeds = arguments.seeds.unwrap_or(if arguments.quick { 3 } else { 1 });
+    let setting = Setting { quick: arguments.quick, seed: arguments.seed, seeds };
+    let cases_of = |experiment: &&Experiment| setting.of_each_seed().flat_map(|one| (experiment.cases)(&one)).collect();
+    let results = runner::run(chosen.iter().map(cases_of).collect())?;
     let told: Vec<_> = chosen
         .iter()
         .zip(&results)
-        .map(|(experiment, results)| (*experiment, (experiment.tell)(&setting, results), results))
+        .map(|(experiment, results)| {
+            let mut section = (experiment.tell)(&setting, results);
+            section.tables.iter_mut().for_each(|table| table.caption += &setting.remark());
+            (*experiment, section, results)
+        })
         .collect();
     let figures = as_json(&setting, &told);
     let sections: Vec<_> = told.iter().map(|(experiment, section, _)| (experiment.name, section)).collect();
@@ -87,6 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if arguments.json {
         tell!("{figures:#}");
     } else {
+        section::paragraph(&Setting::beside()).iter().for_each(|line| tell!("{line}"));
         for (_, section) in &sections {
             section.lines().iter().for_each(|line| tell!("{line}"));
         }
@@ -131,6 +142,7 @@ fn as_json(setting: &Setting, told: &[(&Experiment, Section, &Results)]) -> Valu
         "simulated": true,
         "quick": setting.quick,
         "seed": setting.seed,
+        "seeds": setting.seeds,
         "experiments": experiments.collect::<Vec<_>>(),
     })
 }

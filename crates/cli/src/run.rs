@@ -1,5 +1,6 @@
 //! `throng run`: here and now, with live progress, resuming by itself.
 
+pub mod bounds;
 mod dry;
 pub mod options;
 pub mod printed;
@@ -138,20 +139,17 @@ pub fn execute(run: Run, arguments: &RunArguments, state: &Path, again: &str, pr
         printing.finish();
     }
     let end = result.map_err(trouble::failure)?;
-    if arguments.json {
-        print_json(&Report { run: number, end: &end });
-    }
-    if !arguments.quiet {
-        let kept = engine.kept_files();
-        summary::summarize(
-            number,
-            &end,
-            &failures,
-            again,
-            &log_command(number, state),
-            kept,
-            &StateDirectory::new(state),
-        );
+    if arguments.json || !arguments.quiet {
+        let directory = StateDirectory::new(state);
+        let judged = bounds::judge(engine.flow(), &directory.run(number), &end);
+        if arguments.json {
+            print_json(&Report { run: number, end: &end, bounds: judged.figures() });
+        }
+        if !arguments.quiet {
+            let kept = engine.kept_files();
+            let place = place_flag(state);
+            summary::summarize(number, (&end, judged), &failures, again, &place, kept, &directory);
+        }
     }
     Ok(match end.state.as_str() {
         "interrupted" => Code::Interrupted,
@@ -172,6 +170,8 @@ struct Report<'a> {
     run: u64,
     #[serde(flatten)]
     end: &'a RunEnd,
+    #[serde(flatten)]
+    bounds: bounds::Figures,
 }
 
 pub(crate) fn print_json(value: &impl Serialize) {
@@ -216,10 +216,13 @@ pub fn warn_of_damage(run: &Run, state: &Path) {
 
 /// The command that shows what a task of this run printed, but for its name.
 fn log_command(run: u64, state: &Path) -> String {
+    format!("throng logs{} {run}", place_flag(state))
+}
+
+/// What has to be typed for commands about this run to find it.
+fn place_flag(state: &Path) -> String {
     // Without the flag, the state is looked for here.
     let is_here =
         std::path::absolute(".throng").is_ok_and(|default| std::path::absolute(state).is_ok_and(|own| own == default));
-    let place =
-        if is_here { String::new() } else { format!(" --state {}", words::quoted(&state.display().to_string())) };
-    format!("throng logs{place} {run}")
+    if is_here { String::new() } else { format!(" --state {}", words::quoted(&state.display().to_string())) }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use throng_core::ids::TaskId;
 use throng_core::node::{Command, Event};
 use throng_core::stale::Reason;
@@ -13,6 +13,7 @@ use throng_runtime::recording::Recording;
 use throng_runtime::state::{RunDirectory, StateDirectory};
 
 use crate::exit::{Code, Failure};
+use crate::run::bounds::Bounds;
 use crate::runs::{self, find_run, run_and_task};
 use crate::words;
 
@@ -56,8 +57,15 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
         let flow = recording.as_ref().map(|recording| &recording.flow);
         tasks.iter().take(limit).filter_map(|task| Some(flow?.name(*task))).collect()
     };
+    // What a simulated run is held against was worked out with the cluster that it was simulated on.
+    let real = recording.as_ref().filter(|_| about.simulated.is_none());
+    let bounds = real.and_then(Bounds::of_recording);
     if json {
         let mut value = serde_json::to_value(&about).expect("plain data can be written");
+        let figures = json!(bounds.map(|bounds| bounds.figures()).unwrap_or_default());
+        if let (Some(end), Value::Object(figures)) = (value["end"].as_object_mut(), figures) {
+            end.extend(figures);
+        }
         value["state"] = json!(state_word);
         value["failed_tasks"] = json!(names(&standing.failed, usize::MAX));
         value["running_tasks"] = json!(names(&standing.running, usize::MAX));
@@ -95,6 +103,9 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
             );
             let speed = if end.done > 1 { format!(" ({})", words::rate(end.tasks_per_s)) } else { String::new() };
             tell!("took      {}{speed}", words::seconds(end.seconds));
+            if let Some(bounds) = bounds {
+                tell!("makespan  {}", bounds.in_words(end.makespan_s));
+            }
         }
         None => tell!(
             "tasks     so far {} done, {} up to date, {} failed, {} skipped",

@@ -23,15 +23,19 @@ fn figure(results: &Value, run: &str, key: &str) -> f64 {
 #[test]
 fn a_folder_with_a_page_and_figures() {
     let sandbox = Sandbox::new();
-    let output = reproduce(&sandbox, &["--only", "image-stacking,no-op", "--output", "out/matrix"]).expect_code(0);
+    let only = ["--only", "image-stacking,no-op", "--seeds", "1", "--output", "out/matrix"];
+    let output = reproduce(&sandbox, &only).expect_code(0);
     assert_eq!(output.stderr, "wrote out/matrix/index.html: open it in a browser\n");
     let page = sandbox.read("out/matrix/index.html");
     for expected in [
         "<section id=\"image-stacking\">",
         "<section id=\"no-op\">",
-        "<caption>Use of 200 cores at locality 30</caption>",
+        "<caption>Use of 200 cores at locality 30 [QUICK: smaller than published]</caption>",
         "<td class=\"published\">75 %</td>",
         "<td class=\"published\">67k/s</td>",
+        "<tr class=\"own\"><th scope=\"row\">Throng (fair, aware)</th>",
+        "<th scope=\"col\" class=\"own\">Throng (fair, aware)</th>",
+        "not part of the reproduction",
         "What the paper leaves open",
         "Where this differs",
         "prefers-color-scheme:dark",
@@ -62,15 +66,76 @@ fn a_folder_with_a_page_and_figures() {
     assert!(spread > 0.8 && scattered < spread - 0.2, "{spread} {scattered}");
     let uncached = figure(&results, "shared file system, 2 MB, 128 cores", "core_ns_per_task") / 1e6;
     assert!((256.0..270.0).contains(&uncached), "{uncached}");
+    // The task that gathers fetches 10 kB from each of the others, while they wait: 80 µs for each on 200 cores.
+    let gathering = figure(&results, "MATRIX, images spread, 200 cores, locality 1, gathering", "core_ns_per_task");
+    let without = figure(&results, "MATRIX, images spread, 200 cores, locality 1", "core_ns_per_task");
+    assert!(((gathering - without) / 1e6 - 16.0).abs() < 8.0, "{gathering} {without}");
     let stolen = figure(&results, "MATRIX, 1ms, 64 nodes", "tasks_per_s");
     assert!((100_000.0..128_000.0).contains(&stolen), "64 × 2 cores do at most 128,000 tasks of 1 ms: {stolen}");
+}
+
+#[test]
+fn what_throng_does_by_itself_stands_beside_what_was_published() {
+    let sandbox = Sandbox::new();
+    let only = ["--only", "all-pairs,benchmarks", "--seeds", "1", "--json"];
+    let results = reproduce(&sandbox, &only).expect_code(0).json();
+    for experiment in results["experiments"].as_array().unwrap() {
+        let runs = experiment["runs"].as_array().unwrap();
+        for run in runs {
+            let (place, order) = (run["cluster"]["place"].as_str().unwrap(), run["cluster"]["order"].as_str().unwrap());
+            let is_own = run["run"].as_str().unwrap().contains("Throng (fair, aware)");
+            assert_eq!(is_own, place == "fair", "{}", run["run"]);
+            let is_shuffled = run["run"].as_str().unwrap().contains("random order");
+            assert_eq!(
+                order,
+                if is_own {
+                    "aware"
+                } else if is_shuffled {
+                    "random"
+                } else {
+                    "largest"
+                }
+            );
+        }
+        assert!(runs.iter().any(|run| run["cluster"]["place"] == "fair"), "{}", experiment["name"]);
+        for table in experiment["tables"].as_array().unwrap() {
+            let caption = table["caption"].as_str().unwrap();
+            assert!(caption.contains("[QUICK: smaller than published]"), "{caption}");
+            // What is not in the paper comes last.
+            let names = |names: &mut dyn Iterator<Item = &str>| names.map(|name| name.starts_with("Throng")).collect();
+            let rows = table["rows"].as_array().unwrap();
+            let columns: Vec<bool> =
+                names(&mut table["columns"].as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()));
+            let rows: Vec<bool> = names(&mut rows.iter().map(|row| row[0].as_str().unwrap()));
+            assert!(columns.is_sorted() && rows.is_sorted(), "{caption}");
+            assert!(columns.contains(&true) || rows.contains(&true), "{caption}");
+        }
+    }
+}
+
+#[test]
+fn several_seeds_are_told_with_their_spread() {
+    let sandbox = Sandbox::new();
+    let only = ["--only", "no-op", "--seed", "7"];
+    let three = reproduce(&sandbox, &only).expect_code(0);
+    assert!(three.stdout.contains("[mean of 3 seeds, ± the farthest]"), "three is what is quick: {three:?}");
+    let two = reproduce(&sandbox, &[&only[..], &["--seeds", "2", "--json"]].concat()).expect_code(0).json();
+    assert_eq!((&two["seed"], &two["seeds"]), (&7.into(), &2.into()));
+    let runs = two["experiments"][0]["runs"].as_array().unwrap();
+    let found = runs.iter().filter(|run| run["run"] == "Sparrow (sampled), 1ms, 64 nodes");
+    let found: Vec<_> =
+        found.map(|run| (&run["cluster"]["seed"], run["result"]["tasks_per_s"].as_f64().unwrap())).collect();
+    assert_eq!([found[0].0, found[1].0], [7, 8]);
+    assert_ne!(found[0].1, found[1].1, "chance decides who is asked");
+    let table = two["experiments"][0]["tables"][0].to_string();
+    assert!(table.contains("/s ±"), "{table}");
 }
 
 #[test]
 fn the_same_seed_gives_the_same_files() {
     let sandbox = Sandbox::new();
     let files = |seed: &str| {
-        let output = reproduce(&sandbox, &["--only", "no-op", "--seed", seed, "--json"]).expect_code(0);
+        let output = reproduce(&sandbox, &["--only", "no-op", "--seeds", "1", "--seed", seed, "--json"]).expect_code(0);
         assert_eq!(output.stdout, sandbox.read("reproduced-matrix/results.json"));
         (output.stdout, sandbox.read("reproduced-matrix/index.html"))
     };
@@ -88,4 +153,6 @@ fn what_cannot_be_is_told_at_once() {
     sandbox.write("taken", "a file");
     let output = reproduce(&sandbox, &["--only", "no-op", "--output", "taken"]).expect_code(2);
     assert!(output.stderr.contains("cannot write taken"), "{output:?}");
+    let output = reproduce(&sandbox, &["--seeds", "0"]).expect_code(2);
+    assert!(output.stderr.contains("--seeds"), "{output:?}");
 }

@@ -577,14 +577,59 @@ fn the_result_in_json_has_exactly_its_keys() {
     let sandbox = Sandbox::with_flow("tasks: { t: { foreach: { i: 1..3 }, run: sleep 0.05 } }");
     let result = sandbox.run(&[]).expect_code(0).json();
     let keys: Vec<&str> = result.as_object().unwrap().keys().map(String::as_str).collect();
-    let mut wanted =
-        ["run", "state", "total", "done", "up_to_date", "failed", "skipped", "seconds", "makespan_s", "tasks_per_s"];
+    let mut wanted = vec!["run", "state", "total", "done", "up_to_date", "failed", "skipped", "seconds", "makespan_s"];
+    wanted.extend(["tasks_per_s", "bound_s", "bound_of_makespan", "expected_s", "expected_of_makespan"]);
     wanted.sort_unstable();
     assert_eq!(keys, wanted);
     assert_eq!((&result["run"], &result["state"]), (&1.into(), &"done".into()));
     let number = |key: &str| result[key].as_f64().unwrap();
     assert!(number("seconds") >= number("makespan_s") && number("makespan_s") >= 0.05);
     assert!((number("tasks_per_s") - 3.0 / number("makespan_s")).abs() < 0.01);
+}
+
+#[test]
+fn a_run_is_held_against_both_bounds() {
+    let sandbox =
+        Sandbox::with_flow("tasks: { t: { foreach: { i: 1..4 }, sleep: 200ms }, last: { sleep: 100ms, after: t } }");
+    let result = sandbox.run(&["--width", "2"]).expect_code(0).json();
+    let number = |key: &str| result[key].as_f64().unwrap();
+    assert!((number("bound_s") - 0.45).abs() < 1e-9, "900 ms of work in two slots: {result}");
+    assert!((number("expected_s") - 0.4).abs() < 1e-9, "200 ms, as long behind half of another, and 100 ms: {result}");
+    for [part, whole] in [["bound_of_makespan", "bound_s"], ["expected_of_makespan", "expected_s"]] {
+        assert!((number(part) - number(whole) / number("makespan_s")).abs() < 1e-9, "{result}");
+    }
+    assert!(number("bound_of_makespan") < 1.0, "{result}");
+
+    // The report and the status of the run say the same.
+    let report = sandbox.throng(&["report", "--json"]).expect_code(0).json();
+    assert_eq!(report["bound"]["bound_s"], result["bound_s"]);
+    assert_eq!(report["bound"]["expected_s"], result["expected_s"]);
+    let status = sandbox.throng(&["status", "--json"]).expect_code(0).json();
+    for key in ["bound_s", "bound_of_makespan", "expected_s", "expected_of_makespan"] {
+        assert_eq!(status["end"][key], result[key], "{key}");
+    }
+    let told = sandbox.throng(&["status"]).expect_code(0).stdout;
+    assert!(told.contains("lower bound 450.0 ms, "), "{told}");
+
+    // Of what is up to date nothing is counted, and when all is, nothing is said.
+    let flags = ["run", "flow.yaml", "--width", "2"];
+    let again = sandbox.run(&["--width", "2", "--rerun", "last"]).expect_code(0).json();
+    assert_eq!([again["bound_s"].as_f64(), again["expected_s"].as_f64()], [Some(0.1); 2], "{again}");
+    let fresh = sandbox.throng(&[&flags[..], &["--fresh"]].concat()).expect_code(0);
+    let line = fresh.stderr.lines().nth(1).unwrap_or_default();
+    assert!(line.starts_with("makespan ") && line.contains("; lower bound 450.0 ms, "), "{fresh:?}");
+    assert!(line.contains("; expected (analytic bound) 400.0 ms, "), "{fresh:?}");
+    let third = sandbox.throng(&flags).expect_code(0);
+    assert!(!third.stderr.contains("makespan"), "{third:?}");
+    assert!(sandbox.run(&[]).expect_code(0).json()["bound_s"].is_null());
+}
+
+#[test]
+fn bounds_that_would_take_too_long_are_left_to_the_report() {
+    let sandbox = Sandbox::with_flow("tasks: { t: { foreach: { i: 1..100000 }, noop: true } }");
+    let result = sandbox.throng(&["run", "flow.yaml", "--json"]).expect_code(0);
+    assert!(result.json()["bound_s"].is_null(), "{result:?}");
+    assert!(result.stderr.contains("for tasks this short: see `throng report 1`\n"), "{result:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod benchmarks;
 mod image_stacking;
 mod no_op;
 mod scale;
+mod setting;
 
 use throng_core::policy::Policy;
 use throng_sim::{Cluster, Outcome};
@@ -13,14 +14,7 @@ use throng_sim::{Cluster, Outcome};
 use super::runner::{Case, Recipe, Results};
 use super::section::Section;
 use crate::simulate::summary;
-
-/// How experiments are run.
-pub struct Setting {
-    /// Smaller than published.
-    pub quick: bool,
-    /// What chance is made of.
-    pub seed: u64,
-}
+pub use setting::Setting;
 
 /// A published experiment.
 pub struct Experiment {
@@ -55,10 +49,13 @@ const CORES: u32 = 2;
 /// Table 3's policy: full locality, but no local queue of more than ten seconds.
 const TABLE_3_POLICY: &str = "flds:t=0.5,tt=10s,cap=50s";
 
+/// What Throng does by itself, to stand beside what was published: a name, and how it is placed.
+const OWN: (&str, &str) = ("Throng (fair, aware)", "fair");
+
 /// The published cluster with so many cores in all, two to a node.
 fn cluster(setting: &Setting, cores: u32, place: &str) -> Cluster {
-    // As published: in both queues of a node, the task that reads most is first.
-    let order = policy("largest");
+    // As published: in both queues of a node, the task that reads most is first. Throng's own way has an order of its own.
+    let order = policy(if place == OWN.1 { "aware" } else { "largest" });
     Cluster { place: policy(place), order, seed: setting.seed, ..Cluster::new(cores.div_ceil(CORES), CORES.min(cores)) }
 }
 
@@ -76,13 +73,16 @@ fn known_shape(setting: &Setting, name: &'static str, options: &[(&'static str, 
     Recipe::Shape { name, options: options.to_vec(), seed: setting.seed, means: false, estimates: true }
 }
 
-/// A figure of a run, if it came to its end.
-fn cell(outcome: &Outcome, figure: impl FnOnce(&Outcome) -> String) -> String {
-    if outcome.stuck.is_some() { "stuck".to_owned() } else { figure(outcome) }
-}
-
 fn percent(part: f64) -> String {
     summary::percent(part)
+}
+
+fn seconds(seconds: f64) -> String {
+    format!("{seconds:.1} s")
+}
+
+fn makespan(outcome: &Outcome) -> f64 {
+    outcome.makespan.as_secs_f64()
 }
 
 fn milliseconds(seconds: f64) -> String {

@@ -25,11 +25,12 @@ fn write_page(setting: &Setting, sections: &[(&str, &Section)], out: &mut String
     writeln!(
         out,
         "<p>The published experiments on data-aware work stealing, simulated with the code that schedules real runs. \
-         Unless a section says otherwise: 100 nodes with 2 cores and 8&nbsp;GB each, a network of 1&nbsp;Gbit/s, seed {}. \
+         Unless a section says otherwise: 100 nodes with 2 cores and 8&nbsp;GB each, a network of 1&nbsp;Gbit/s, {}. \
          <span class=\"mark\">Shaded columns</span> are published figures; all others are simulated here. Nothing has been \
          tuned to match.</p>",
-        setting.seed
+        setting.seeds_in_words()
     )?;
+    writeln!(out, "<p>{}</p>", Setting::beside())?;
     if setting.quick {
         writeln!(
             out,
@@ -66,14 +67,18 @@ fn write_section(name: &str, section: &Section, out: &mut String) -> std::fmt::R
 }
 
 fn write_table(table: &Table, out: &mut String) -> std::fmt::Result {
-    let class = |column: usize| if table.is_published(column) { " class=\"published\"" } else { "" };
+    let class = |column: usize| match column {
+        column if table.is_published(column) => " class=\"published\"",
+        column if table.is_own_column(column) => " class=\"own\"",
+        _ => "",
+    };
     writeln!(out, "<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr>", escape_xml(&table.caption))?;
     for (column, cell) in table.head.iter().enumerate() {
         write!(out, "<th scope=\"col\"{}>{}</th>", class(column), escape_xml(cell))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
     for row in &table.rows {
-        write!(out, "<tr>")?;
+        write!(out, "<tr{}>", if Table::is_own_row(row) { " class=\"own\"" } else { "" })?;
         for (column, cell) in row.iter().enumerate() {
             match column {
                 0 => write!(out, "<th scope=\"row\">{}</th>", escape_xml(cell))?,

@@ -11,6 +11,7 @@ use throng_core::workflow::{Format, NoFiles, Workflow};
 use throng_sim::generate::{Options, Plan, Shape};
 use throng_sim::{Cluster, Outcome, World};
 
+use super::repeated::Repeated;
 use crate::exit::Failure;
 use crate::simulate::progress::Bar;
 
@@ -91,10 +92,12 @@ pub struct Results {
 }
 
 impl Results {
-    /// The run of this label. Everybody asks only for what he has ordered.
-    pub fn get(&self, label: &str) -> &Outcome {
-        let found = self.runs.iter().find(|(known, _, _)| known == label);
-        &found.unwrap_or_else(|| panic!("no run is called `{label}`")).2
+    /// The run of this label, with every seed. Everybody asks only for what he has ordered.
+    pub fn get(&self, label: &str) -> Repeated<'_> {
+        let runs = self.runs.iter().filter(|(known, _, _)| known == label).map(|(_, _, outcome)| outcome);
+        let runs: Vec<&Outcome> = runs.collect();
+        assert!(!runs.is_empty(), "no run is called `{label}`");
+        Repeated { runs }
     }
 
     /// All runs, in the order of their cases.

@@ -32,6 +32,9 @@ pub struct Table {
 
 /// How the head of a column begins that holds published figures.
 pub const PUBLISHED: &str = "published";
+/// How the name of a row or a column begins that shows what Throng does by itself, beside what reproduces a publication. They
+/// come last and are set apart.
+pub const OWN: &str = "Throng";
 
 impl Table {
     /// A table without rows.
@@ -44,6 +47,16 @@ impl Table {
         self.head[column].starts_with(PUBLISHED)
     }
 
+    /// Whether a column shows what Throng does by itself.
+    pub fn is_own_column(&self, column: usize) -> bool {
+        self.head[column].starts_with(OWN)
+    }
+
+    /// Whether a row does.
+    pub fn is_own_row(row: &[String]) -> bool {
+        row.first().is_some_and(|name| name.starts_with(OWN))
+    }
+
     fn lines(&self) -> Vec<String> {
         let all: Vec<&Vec<String>> = std::iter::once(&self.head).chain(&self.rows).collect();
         let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -51,11 +64,21 @@ impl Table {
         let line = |row: &&Vec<String>| {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
                 0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
+                _ if self.is_own_column(column) && !self.is_own_column(column - 1) => format!("  |  {cell:>width$}"),
+                _ => format!("  {cell:>width$}"),
             });
-            format!("    {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned()
+            format!("    {}", cells.collect::<String>()).trim_end().to_owned()
         };
-        std::iter::once(format!("  {}", self.caption)).chain(all.iter().map(line)).collect()
+        let mut lines = vec![format!("  {}", self.caption)];
+        let mut is_apart = false;
+        for row in all {
+            if Table::is_own_row(row) && !is_apart {
+                lines.push(format!("    {}", "-".repeat(widths[0])));
+                is_apart = true;
+            }
+            lines.push(line(&row));
+        }
+        lines
     }
 }
 
@@ -109,6 +132,11 @@ const DIFFERENT: &str = "Where this differs from what was published, and why";
 /// Lines are not longer than this on a terminal.
 const LINE_LENGTH: usize = 110;
 
+/// A paragraph that stands before all sections, with an empty line behind it.
+pub fn paragraph(text: &str) -> Vec<String> {
+    wrapped(text, "").into_iter().chain([String::new()]).collect()
+}
+
 /// Text in lines of a terminal; all but the first are indented as far as the mark is wide.
 fn wrapped(text: &str, mark: &str) -> Vec<String> {
     let mut lines = Vec::new();
@@ -147,5 +175,15 @@ mod tests {
         table.rows.push(["a", "1", "1000"].map(str::to_owned).to_vec());
         assert_eq!(table.lines(), ["  Speed", "    what  published  ours", "    a             1  1000"]);
         assert!(table.is_published(1) && !table.is_published(2));
+    }
+
+    #[test]
+    fn what_throng_does_by_itself_is_set_apart() {
+        let mut table = Table::new("Speed", &["what", "ours", "Throng"]);
+        table.rows.push(["a", "1", "2"].map(str::to_owned).to_vec());
+        table.rows.push(["Throng too", "3", "4"].map(str::to_owned).to_vec());
+        let lines = table.lines();
+        assert_eq!(lines[1..3], ["    what        ours  |  Throng", "    a              1  |       2"]);
+        assert_eq!(lines[3..], ["    ----------", "    Throng too     3  |       4"]);
     }
 }

@@ -2,16 +2,18 @@
 
 use throng_runtime::state::{RunEnd, StateDirectory};
 
+use super::bounds::Judged;
 use crate::progress_view::Failures;
+use crate::simulate::summary::seconds as time;
 use crate::words;
 
-/// Says how a run went and what can be done next.
+/// Says how a run went and what can be done next. `place` is the flag by which commands find the run.
 pub fn summarize(
     run: u64,
-    end: &RunEnd,
+    (end, judged): (&RunEnd, Judged),
     failures: &Failures,
     again: &str,
-    logs: &str,
+    place: &str,
     kept: u64,
     state: &StateDirectory,
 ) {
@@ -28,14 +30,23 @@ pub fn summarize(
     let speed = if end.done > 1 { format!(", {}", words::rate(end.tasks_per_s)) } else { String::new() };
     let total = words::count(end.total, "task");
     note!("run {run}: {total}: {} in {}{speed}", parts.join(", "), words::seconds(end.seconds));
+    match judged {
+        // A single task is as fast as it is.
+        _ if end.done < 2 => {}
+        Judged::Nothing => {}
+        Judged::Bounds(bounds) => note!("makespan {}", bounds.in_words(end.makespan_s)),
+        Judged::TooShort => note!(
+            "makespan {}; its bounds would take a while to find out for tasks this short: see `throng report{place} {run}`",
+            time(end.makespan_s)
+        ),
+    }
     if !failures.names.is_empty() {
         let more = end.failed - failures.names.len() as u64;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         note!("failed: {}{more}", failures.names.join(", "));
-        let look = failures
-            .printed
-            .as_ref()
-            .map_or(String::new(), |task| format!("see `{logs} {}`; ", words::printable(&words::quoted(task))));
+        let look = failures.printed.as_ref().map_or(String::new(), |task| {
+            format!("see `throng logs{place} {run} {}`; ", words::printable(&words::quoted(task)))
+        });
         note!("  = help: {look}correct it, then `{again}` goes on");
     }
     if kept > 0 {

@@ -57,7 +57,7 @@ pub struct ClusterArguments {
     /// Where files from outside lie at first: spread evenly, scattered by chance, shared, everywhere or node=K, counted from 0
     #[arg(long, default_value = "spread", value_name = "WHERE", value_parser = inputs)]
     pub inputs: Inputs,
-    /// Who gets the tasks that may start at once: all nodes in turn (spread), or the first (one)
+    /// Who gets the tasks that may start at once: all nodes, each a run of neighbours of every kind (spread), or the first (one)
     #[arg(long, default_value = "spread", value_name = "TO", value_parser = submission)]
     pub submit: Submission,
     /// Which node runs a task: fair, adaptive, flds, mdl, mlb, rlds, random, central, sampled or queue

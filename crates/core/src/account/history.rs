@@ -294,7 +294,8 @@ impl Counts {
     }
 }
 
-fn built_in_length(flow: &Workflow, task: TaskId, attempt: u16) -> Duration {
+/// How long a task without a process takes.
+pub fn built_in_length(flow: &Workflow, task: TaskId, attempt: u16) -> Duration {
     let conditions = || Conditions { attempt, demand: flow.first_demand(task) };
     match flow.is_builtin(task).then(|| flow.action(task, conditions())) {
         Some(Action::Noop) => Duration::ZERO,

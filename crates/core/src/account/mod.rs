@@ -12,6 +12,7 @@
 mod distribution;
 mod history;
 mod kinds;
+mod lengths;
 mod path;
 mod period;
 mod stint;
@@ -21,12 +22,13 @@ mod utilisation;
 
 pub use distribution::Distribution;
 pub use kinds::{KindAccount, Memory};
+pub use lengths::Lengths;
 pub use path::{Because, Path, PathTotals, Step};
 pub use period::Period;
 pub use stint::{Fate, Stint, TaskAccount};
 pub use utilisation::{Part, Parts, Utilisation};
 
-use crate::bound::{LowerBound, expected_seconds};
+use crate::bound::{LowerBound, expected_at_hand_seconds};
 use crate::ids::TaskId;
 use crate::time::Time;
 use crate::trace::Entry;
@@ -105,10 +107,8 @@ impl Account {
     pub fn of(flow: &Workflow, setup: Setup, entries: impl Iterator<Item = (Time, Entry)> + Clone) -> Account {
         let period = Period::of(setup, entries.clone());
         let history::History { stints, tasks, utilisation, failed } = history::read(flow, setup, period, entries);
-        let length_ns = |task: TaskId| {
-            let last = tasks[task.index()].last_stint.and_then(|last| stints.get(last as usize));
-            last.map_or(0, Stint::compute_ns)
-        };
+        let length_ns = |task: TaskId| Some(stints.get(tasks[task.index()].last_stint? as usize)?.compute_ns());
+        let length_seconds = |task| length_ns(task).map(|ns| ns as f64 / 1e9);
         Account {
             slots: setup.slots,
             period,
@@ -117,14 +117,8 @@ impl Account {
             parts: utilisation.total(),
             utilisation,
             path: Path::back_from_the_end(&stints, period),
-            bound: LowerBound::of(flow, setup.slots, length_ns),
-            expected_seconds: expected_seconds(
-                flow,
-                setup.slots,
-                f64::INFINITY,
-                |task| length_ns(task) as f64 / 1e9,
-                |_| 0,
-            ),
+            bound: LowerBound::of(flow, setup.slots, |task| length_ns(task).unwrap_or(0)),
+            expected_seconds: expected_at_hand_seconds(flow, setup.slots, length_seconds),
             slowest: slowest(&stints),
             failed,
             stints,

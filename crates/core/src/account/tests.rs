@@ -329,6 +329,25 @@ fn bins_hold_what_the_whole_does() {
     }
 }
 
+#[test]
+fn lengths_of_tasks_without_a_process_are_what_they_say() {
+    let flow = flow("tasks: { a: { noop: true }, b: { sleep: 50ns }, c: { sleep: 1s }, d: { noop: true } }");
+    let mut lengths = Lengths::new(&flow, 2);
+    for (time, entry) in [
+        (100, start(0, 1, 0)),
+        (100, start(1, 1, 1)),
+        (110, finished(0, End::Done)),
+        (170, finished(1, End::Done)),
+        (170, start(2, 1, 1)),
+        (190, finished(1, End::Killed)),
+    ] {
+        lengths.take(Time(time), &entry);
+    }
+    let found: Vec<_> = flow.tasks().map(|task| lengths.of(task)).collect();
+    assert_eq!(found, [Some(0), Some(50), Some(20), None]);
+    assert_eq!(lengths.bound().ns(), 50);
+}
+
 fn stretch(entry: Entry) -> Entry {
     let times = |time: Time| Time(time.0 * 7919);
     match entry {
@@ -453,6 +472,20 @@ proptest! {
         }
     }
 
+    /// Whoever wants to know no more than lengths finds the same.
+    #[test]
+    fn lengths_alone_are_those_of_the_account(tasks in prop::collection::vec(random_task(), 1..12), slots in 1..5u32) {
+        let (flow, trace) = record(&tasks, slots);
+        let account = Account::of(&flow, setup(slots), trace.iter().copied());
+        let mut lengths = Lengths::new(&flow, slots);
+        trace.iter().for_each(|(time, entry)| lengths.take(*time, entry));
+        for task in flow.tasks() {
+            prop_assert_eq!(lengths.of(task), account.last_stint(task).map(Stint::compute_ns));
+        }
+        prop_assert_eq!(lengths.bound(), account.bound);
+        prop_assert_eq!(lengths.expected_seconds(), account.expected_seconds);
+    }
+
     /// Entries in any order at all, as in a damaged trace, still give an account whose parts add up.
     #[test]
     fn nonsense_is_accounted_for(
@@ -472,5 +505,8 @@ proptest! {
             })
             .collect();
         check_sums(&Account::of(&flow, setup(seen_slots), entries.iter().copied()));
+        let mut lengths = Lengths::new(&flow, seen_slots);
+        entries.iter().for_each(|(time, entry)| lengths.take(*time, entry));
+        prop_assert!(lengths.expected_seconds() >= 0.0);
     }
 }

@@ -14,7 +14,7 @@ mod moving;
 mod parents;
 
 pub use analytic::{Analytic, Case, Cost, queue_wait};
-pub use expected::expected_seconds;
+pub use expected::{expected_at_hand_seconds, expected_seconds};
 pub use moving::{Lies, Moving};
 pub use parents::{Circular, Edge, Parents};
 

@@ -5,14 +5,15 @@ use throng_sim::Outcome;
 use super::super::chart::{Chart, Line};
 use super::super::runner::{Case, Results};
 use super::super::section::{Section, Table};
-use super::{CORES, Setting, TABLE_3_POLICY, cell, cluster, shape};
+use super::{CORES, OWN, Setting, TABLE_3_POLICY, cluster, shape};
 use crate::words;
 
-/// Systems, how each is modelled, and its published throughput at 64 instances.
-const SYSTEMS: [(&str, &str, &str); 3] = [
+/// Systems, how each is modelled, and its published throughput at 64 instances; Throng's own way was not there.
+const SYSTEMS: [(&str, &str, &str); 4] = [
     ("MATRIX", TABLE_3_POLICY, "67k/s"),
     ("Sparrow (sampled)", "sampled:d=2", "7.3k/s"),
     ("CloudKon (queue)", "queue", "13k/s"),
+    (OWN.0, OWN.1, "-"),
 ];
 
 /// How long a task takes: nothing, and what starting a process may.
@@ -52,7 +53,7 @@ pub(super) fn cases(setting: &Setting) -> Vec<Case> {
 
 pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
     let rate = |system, length, nodes| {
-        cell(results.get(&label(system, length, nodes)), |outcome| words::rate(outcome.throughput()))
+        results.get(&label(system, length, nodes)).figure(Outcome::throughput).words(words::rate)
     };
     let last = *scales(setting).last().expect("some scale is tried");
     let mut against = Table::new(
@@ -68,19 +69,22 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
     );
     for (system, _, published) in SYSTEMS {
         let run = results.get(&label(system, LENGTHS[0], last));
-        let each = |count: u64| format!("{:.1}", count as f64 / run.done.max(1) as f64);
+        let each = |count: fn(&Outcome) -> u64| {
+            let for_each_task = |run: &Outcome| count(run) as f64 / run.done.max(1) as f64;
+            run.figure(for_each_task).words(|number| format!("{number:.1}"))
+        };
         against.rows.push(vec![
             system.to_owned(),
             published.to_owned(),
             rate(system, LENGTHS[0], last),
             rate(system, LENGTHS[1], last),
-            each(run.messages),
-            each(run.store_verbs),
+            each(|run| run.messages),
+            each(|run| run.store_verbs),
         ]);
     }
     let mut growth = Table::new(
         "Tasks a second as nodes are added, tasks of 1 ms",
-        &["nodes", "MATRIX", "Sparrow (sampled)", "CloudKon (queue)"],
+        &["nodes", SYSTEMS[0].0, SYSTEMS[1].0, SYSTEMS[2].0, SYSTEMS[3].0],
     );
     for nodes in scales(setting) {
         let rates = SYSTEMS.iter().map(|(system, _, _)| rate(system, LENGTHS[1], *nodes));
@@ -90,14 +94,15 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
         title: "Tasks that do nothing",
         about: format!(
             "{} tasks for each node of 2 cores (published: 16K `sleep 0` for each instance), from 1 to 64 nodes. What is compared is how work is handed out: stolen in batches \
-             (MATRIX), pushed to the less loaded of two that are asked (Sparrow), or pulled one by one from a queue that lies on all nodes (CloudKon).",
+             (MATRIX), pushed to the less loaded of two that are asked (Sparrow), or pulled one by one from a queue that lies on all nodes (CloudKon). \
+             Throng's own nodes steal as MATRIX's do, and call those that found nothing as soon as there is something.",
             words::thousands(tasks_for_each_node(setting).into())
         ),
         tables: vec![against, growth],
         charts: vec![chart(setting, results)],
         assumptions: [
-            "A message takes 100 µs and costs nobody any computing; so do decisions. Where nothing takes time, what is left is waiting for messages and for the store.",
-            "The store carries out 100,000 operations a second on each node, and answers after 100 µs. All three use it.",
+            "A message takes 100 µs and costs nobody any computing, and neither does a decision. Where nothing takes time, what is left is waiting for messages and for the store.",
+            "The store carries out 100,000 operations a second on each node, and answers after 100 µs. All use it.",
             "A process that does nothing is taken to need 1 ms of a core in the second column. That is a round number, not a measured one, and bounds everybody to \
              1000 tasks a second for each core.",
             "CloudKon's queue was Amazon's SQS, which answers after many milliseconds; here it answers as fast as any node. Sparrow's and CloudKon's Java is not modelled.",
@@ -117,7 +122,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
 
 fn chart(setting: &Setting, results: &Results) -> Chart {
     let line = |(system, _, _): &(&str, &str, &str)| {
-        let rate = |nodes: &u32| Outcome::throughput(results.get(&label(system, LENGTHS[1], *nodes)));
+        let rate = |nodes: &u32| results.get(&label(system, LENGTHS[1], *nodes)).mean(Outcome::throughput);
         Line::ours(*system, scales(setting).iter().map(|nodes| (f64::from(*nodes), rate(nodes))).collect())
     };
     let published =

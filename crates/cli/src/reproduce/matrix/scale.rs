@@ -4,9 +4,10 @@ use throng_sim::Outcome;
 use throng_sim::cluster::Variation;
 
 use super::super::chart::{Chart, Line};
+use super::super::repeated::Repeated;
 use super::super::runner::{Case, Recipe, Results};
 use super::super::section::{Section, Table};
-use super::{Setting, TABLE_3_POLICY, cell, cluster, percent};
+use super::{Setting, TABLE_3_POLICY, cluster, percent};
 use crate::words;
 
 /// Cores in all: 1 Ki, 4 Ki and 16 Ki.
@@ -68,10 +69,12 @@ fn analytic_rate(cores: u32, for_each_core: u32) -> f64 {
     cores * each / (LENGTH + (each - 1.0) * LENGTH / 2.0)
 }
 
-fn row(name: &str, cores: u32, for_each_core: u32, run: Option<&Outcome>) -> Vec<String> {
+fn row(name: &str, cores: u32, for_each_core: u32, runs: Option<&Repeated>) -> Vec<String> {
     let bound = f64::from(cores) / LENGTH;
-    let figure = |figure: &dyn Fn(&Outcome) -> String| run.map_or("-".to_owned(), |run| cell(run, figure));
-    let analytic = match run {
+    let figure = |figure: fn(&Outcome) -> f64, in_words: fn(f64) -> String| {
+        runs.map_or("-".to_owned(), |runs| runs.figure(figure).words(in_words))
+    };
+    let analytic = match runs.map(Repeated::first) {
         Some(run) if run.analytic_seconds > 0.0 => run.done as f64 / run.analytic_seconds,
         _ => analytic_rate(cores, for_each_core),
     };
@@ -79,12 +82,14 @@ fn row(name: &str, cores: u32, for_each_core: u32, run: Option<&Outcome>) -> Vec
         format!("{name}, {} Ki", cores >> 10),
         words::rate(analytic),
         words::rate(bound),
-        figure(&|run| words::rate(run.throughput())),
-        figure(&|run| percent(run.of_bound())),
+        figure(Outcome::throughput, words::rate),
+        figure(Outcome::of_bound, percent),
+        figure(Outcome::of_analytic, percent),
     ]
 }
 
-const HEAD: [&str; 5] = ["shape, cores", "analytic bound", "no data, no waiting", "simulated", "of lower bound"];
+const HEAD: [&str; 6] =
+    ["shape, cores", "analytic bound", "no data, no waiting", "simulated", "of lower bound", "of analytic"];
 
 fn assumptions() -> Vec<String> {
     [
@@ -109,13 +114,13 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
     let each = tasks_for_each_core(setting);
     let mut table = Table::new(format!("Tasks a second, {each} tasks for each core"), &HEAD);
     for cores in scales(setting) {
-        table.rows.push(row("bag", *cores, each, Some(results.get(&label("bot", *cores)))));
+        table.rows.push(row("bag", *cores, each, Some(&results.get(&label("bot", *cores)))));
     }
     table.rows.push(row("bag", LARGEST, each, None));
     for name in OTHERS.iter().filter(|_| !setting.quick) {
-        table.rows.push(row(name, SCALES[0], each, Some(results.get(&label(name, SCALES[0])))));
+        table.rows.push(row(name, SCALES[0], each, Some(&results.get(&label(name, SCALES[0])))));
     }
-    let point = |cores: &u32| (f64::from(*cores), results.get(&label("bot", *cores)).throughput());
+    let point = |cores: &u32| (f64::from(*cores), results.get(&label("bot", *cores)).mean(Outcome::throughput));
     let simulated: Vec<_> = scales(setting).iter().map(point).collect();
     let to_the_end = |rate: &dyn Fn(u32) -> f64| {
         [SCALES[0], LARGEST].iter().map(|cores| (f64::from(*cores), rate(*cores))).collect()
@@ -150,7 +155,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
 pub(super) fn tell_largest(setting: &Setting, results: &Results) -> Section {
     let each = largest_tasks(setting);
     let mut table = Table::new(format!("Tasks a second, {each} tasks for each core"), &HEAD);
-    table.rows.push(row("bag", LARGEST, each, Some(results.get(&label("bot", LARGEST)))));
+    table.rows.push(row("bag", LARGEST, each, Some(&results.get(&label("bot", LARGEST)))));
     Section {
         title: "128 Ki cores",
         about: format!("A bag of {each} tasks for each of 131,072 cores, simulated."),
