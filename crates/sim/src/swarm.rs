@@ -98,7 +98,7 @@ impl Case {
                         return Err(format!("node {} could start something and does not", member.me().node.0));
                     }
                     has_idle |= member.node().wants_work();
-                    has_shared |= member.node().shared_len(false) > 0;
+                    has_shared |= member.node().shared_len() > 0;
                 }
                 if watches_idleness && has_idle && has_shared {
                     let since = *unfair_since.get_or_insert(world.now());

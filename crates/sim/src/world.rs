@@ -176,7 +176,7 @@ impl World {
         let mut memory = Memory::submit(flow.clone(), kin.clone(), |task| match submission {
             Submission::One => owner(0),
             Submission::Spread => {
-                let node = owners.borrow_mut().next(&flow, task);
+                let node = owners.borrow_mut().next(&flow, &place::Abilities::default(), task);
                 Owner { node, boot: FIRST_BOOT }
             }
         });
@@ -757,6 +757,7 @@ fn make_member(
         patience: patience(cluster),
         has_leases: cluster.faults.needs_leases(),
         seed: cluster.seed,
+        abilities: Arc::default(),
     };
     Ok(Member::new(flow.clone(), kin.clone(), setup, node, place::by_name(&cluster.place)?, now))
 }

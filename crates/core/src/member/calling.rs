@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::handing::Address;
 use super::hunting::Hunter;
 use super::{Command, Member, Message, Terms, estimated};
-use crate::ids::{NodeId, TaskId};
+use crate::ids::NodeId;
+use crate::node::{ReadyTask, Taker};
 use crate::place::{MOVES_WORTH_WAITING, daws};
 use crate::store::{Inputs, Owner};
 use crate::time::Time;
@@ -30,44 +31,48 @@ const MANY_ENOUGH: u32 = 16;
 const MOST_HUNGRY: usize = 64;
 
 impl Member {
-    /// What others could have.
-    pub(super) fn sharable(&self) -> usize {
-        self.node.shared_len(self.place.calls_idle()) + self.idle_staged().count()
+    /// How much another node could have.
+    pub(super) fn sharable_with(&self, node: NodeId) -> usize {
+        let can_run = |class| self.setup.abilities.can_run(node, class);
+        let taker = Taker { can_run: &can_run, also_kept: self.place.calls_idle() };
+        self.node.shared_with(&taker) + self.idle_staged().filter(|ready| can_run(ready.class)).count()
+    }
+
+    /// Whether anybody could have something.
+    fn has_surplus(&self) -> bool {
+        self.node.shared_len() > 0 || self.idle_staged().next().is_some()
     }
 
     /// Tasks that wait for a slot with their data here, and would start sooner elsewhere though it has to be moved.
-    fn idle_staged(&self) -> impl Iterator<Item = TaskId> + '_ {
+    fn idle_staged(&self) -> impl Iterator<Item = ReadyTask> + '_ {
         let (slots, shares_all) = (self.node.slot_count() as u32, self.place.calls_idle());
         let staged = self.node.prepared_backwards().filter(move |(_, is_shared, ..)| *is_shared || shares_all);
-        let waits = staged.take_while(move |(task, _, before, bytes)| {
-            let moving = self.setup.moving(*bytes);
-            let length = estimated(&self.flow, &self.means, self.mean, *task);
-            length * (*before as u32 + 1) / slots.max(1) > moving * MOVES_WORTH_WAITING
+        let waits = staged.take_while(move |(ready, _, before, bytes)| {
+            let moving = self.setup.moving(*bytes).saturating_mul(MOVES_WORTH_WAITING);
+            let length = estimated(&self.flow, &self.means, self.mean, ready.task);
+            length.saturating_mul(*before as u32 + 1) / slots.max(1) > moving
         });
-        waits.map(|(task, ..)| task)
+        waits.map(|(ready, ..)| ready)
     }
 
     /// Somebody wants some of what is shared.
-    pub(super) fn robbed(&mut self, now: Time, thief: NodeId, serial: u64, boot: u32, out: &mut Vec<Command>) {
+    pub(super) fn robbed(&mut self, now: Time, thief: Owner, serial: u64, out: &mut Vec<Command>) {
         self.share_surplus(now, true);
-        let count = self.place.share_of(self.sharable()).min(MOST_GIVEN);
-        let also_kept = self.place.calls_idle();
-        let mut given = self.node.give(count.min(self.node.shared_len(also_kept)), also_kept);
-        let staged: Vec<TaskId> = self.idle_staged().take(count - given.len()).collect();
-        let staged = self.with_node(now, out, |node, commands| {
-            staged.into_iter().filter_map(|task| node.give_staged(task, commands)).collect::<Vec<_>>()
+        let abilities = self.setup.abilities.clone();
+        let can_run = |class| abilities.can_run(thief.node, class);
+        let count = self.place.share_of(self.sharable_with(thief.node)).min(MOST_GIVEN);
+        let mut given = self.node.give(count, &Taker { can_run: &can_run, also_kept: self.place.calls_idle() });
+        let staged = self.idle_staged().filter(|ready| can_run(ready.class));
+        let staged: Vec<ReadyTask> = staged.take(count - given.len()).collect();
+        self.with_node(now, out, |node, commands| {
+            given.extend(staged.into_iter().filter_map(|ready| node.give_staged(ready.task, commands)));
         });
-        given.extend(staged);
-        self.note_hungry(thief, given.is_empty());
+        self.note_hungry(thief.node, given.is_empty());
         if given.is_empty() {
-            self.send(thief, Message::Nothing { serial }, out);
+            self.send(thief.node, Message::Nothing { serial }, out);
         }
         for ready in given {
-            self.hand_over(
-                ready,
-                Inputs::default(),
-                Address { to: Owner { node: thief, boot }, serial, terms: Terms::Share },
-            );
+            self.hand_over(ready, Inputs::default(), Address { to: thief, serial, terms: Terms::Share });
         }
     }
 
@@ -91,9 +96,18 @@ impl Member {
             return;
         }
         self.share_surplus(now, true);
-        for _ in 0..self.sharable() {
-            let Some(node) = self.hungry.pop_front() else { break };
-            if !self.is_gone(node) {
+        if !self.has_surplus() {
+            return;
+        }
+        let are_equal = self.setup.abilities.are_equal();
+        let for_all = if are_equal { self.sharable_with(self.setup.me.node) } else { 0 };
+        let mut called = 0;
+        for node in std::mem::take(&mut self.hungry) {
+            let could_have = if are_equal { for_all } else { self.sharable_with(node) };
+            if called >= could_have {
+                self.hungry.push_back(node);
+            } else if !self.is_gone(node) {
+                called += 1;
                 self.send(node, Message::Work, out);
             }
         }
@@ -116,8 +130,7 @@ impl Member {
     /// up hunting does not find out by himself.
     pub(super) fn announce(&mut self, now: Time, out: &mut Vec<Command>) {
         // Slots have just been filled: what is left can begin here neither now nor with the data of others before it.
-        let has_more = self.setup.nodes > 1
-            && (self.node.shared_len(self.place.calls_idle()) > 0 || self.idle_staged().next().is_some());
+        let has_more = self.setup.nodes > 1 && self.has_surplus();
         if !has_more {
             // It may be a matter of moments.
             self.announce_at = None;

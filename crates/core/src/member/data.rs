@@ -152,6 +152,11 @@ impl Member {
             self.settle(task, Verdict::Failed);
             return;
         }
+        self.put_off(now, task);
+    }
+
+    /// Nothing can be done for a task now.
+    pub(super) fn put_off(&mut self, now: Time, task: TaskId) {
         self.let_go(task);
         self.look_again.insert((now + LOOK_AGAIN_AFTER, task));
     }

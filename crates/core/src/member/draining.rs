@@ -28,8 +28,14 @@ impl Member {
         }
         let waiting = self.with_node(now, out, |node, commands| node.take_waiting(commands));
         let first = self.rng.below(peers.len() as u64) as usize;
-        for (ready, peer) in waiting.into_iter().zip(peers.iter().cycle().skip(first)) {
-            self.hand_over(ready, Inputs::default(), self.address(*peer, Terms::Share));
+        let abilities = self.setup.abilities.clone();
+        for (at, ready) in waiting.into_iter().enumerate() {
+            let (from, until) = ((first + at) % peers.len(), peers.len());
+            let mut turn = peers[from..until].iter().chain(&peers[..from]);
+            match turn.find(|peer| abilities.can_run(**peer, ready.class)) {
+                Some(peer) => self.hand_over(ready, Inputs::default(), self.address(*peer, Terms::Share)),
+                None => self.put_off(now, ready.task),
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which tasks are this member's, and since when: what comes twice or too late must not be taken again.
 
 use super::{Command, Held, Load, Member, Terms, estimated};
-use crate::ids::TaskId;
+use crate::ids::{ClassId, TaskId};
 use crate::node::{self, ReadyTask};
 use crate::place::{Placement, View};
 use crate::store::{Holding, Inputs, Phase};
@@ -25,6 +25,10 @@ impl Member {
 
     /// Decides what becomes of a task that is this member's.
     pub(super) fn place_task(&mut self, now: Time, ready: ReadyTask, inputs: Inputs, out: &mut Vec<Command>) {
+        if self.not_found.contains_key(&ready.task) {
+            // It is counted here how often what it reads was not to be found; elsewhere that would begin anew.
+            return self.enqueue(now, ready, inputs, Terms::Keep, out);
+        }
         let mut view = View {
             me: self.setup.me.node,
             nodes: self.setup.nodes,
@@ -34,7 +38,9 @@ impl Member {
             rng: &mut self.rng,
         };
         match self.place.ready(&ready, &inputs, &mut view) {
-            Placement::Push(node) if !self.takes_tasks(node) => self.enqueue(now, ready, inputs, Terms::Share, out),
+            Placement::Push(node) if !self.takes_tasks(node) || !self.setup.abilities.can_run(node, ready.class) => {
+                self.enqueue(now, ready, inputs, Terms::Share, out);
+            }
             Placement::Push(node) => {
                 self.tally.pushed += 1;
                 self.hand_over(ready, inputs, self.address(node, Terms::Keep));
@@ -46,7 +52,10 @@ impl Member {
             Placement::Keep => self.enqueue(now, ready, inputs, Terms::Keep, out),
             Placement::Share => self.enqueue(now, ready, inputs, Terms::Share, out),
             Placement::Host(_) => self.enqueue(now, ready, inputs, Terms::Host, out),
-            Placement::Probe(nodes) => self.probe(now, ready, inputs, nodes, out),
+            Placement::Probe(mut nodes) => {
+                nodes.retain(|node| self.setup.abilities.can_run(*node, ready.class));
+                self.probe(now, ready, inputs, nodes, out);
+            }
         }
     }
 
@@ -59,11 +68,29 @@ impl Member {
         out: &mut Vec<Command>,
     ) {
         match terms {
+            Terms::Keep | Terms::Share | Terms::Verify if !self.can_run(ready.class) => {
+                self.pass_on(now, ready, inputs)
+            }
             Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
             Terms::Share | Terms::Verify => self.tell_node(now, node::Event::Offered(ready), out),
             Terms::Host if self.place.hosts() => self.take_in(now, ready, inputs, out),
             // Whoever sent it did not know that nobody asks hosts any more.
             Terms::Host => self.place_task(now, ready, inputs, out),
+        }
+    }
+
+    fn can_run(&self, class: ClassId) -> bool {
+        self.setup.abilities.can_run(self.setup.me.node, class)
+    }
+
+    /// A task that could never run here goes to a node where it could. If none of those is there, it is looked at again later.
+    fn pass_on(&mut self, now: Time, ready: ReadyTask, inputs: Inputs) {
+        let (abilities, mut rng, me) = (self.setup.abilities.clone(), self.rng.clone(), self.setup.me.node);
+        let node = abilities.draw(ready.class, &mut rng, |node| node != me && self.takes_tasks(node));
+        self.rng = rng;
+        match node {
+            Some(node) => self.hand_over(ready, inputs, self.address(node, Terms::Share)),
+            None => self.put_off(now, ready.task),
         }
     }
 

@@ -67,7 +67,8 @@ impl Member {
     /// A task has come to be held.
     pub(super) fn take_in(&mut self, now: Time, ready: ReadyTask, inputs: Inputs, out: &mut Vec<Command>) {
         let entry = (ready, inputs);
-        let hungry = self.host.hungry.iter().enumerate();
+        let (hungry, abilities) = (self.host.hungry.iter().enumerate(), &self.setup.abilities);
+        let hungry = hungry.filter(|(_, hungry)| abilities.can_run(hungry.node, ready.class));
         let best = hungry.max_by_key(|(at, hungry)| (self.host.fit(&self.flow, &entry, hungry.node), usize::MAX - at));
         let Some((at, _)) = best else {
             self.host.pool.push_back(entry);
@@ -115,17 +116,16 @@ impl Member {
 
     /// The held task that suits a node best: the first, unless somebody keeps an account of data.
     fn best_for(&mut self, node: NodeId) -> Option<(ReadyTask, Inputs)> {
-        let mut best = 0;
-        if self.place.remembers_hungry() {
-            let mut most = 0;
-            for (at, entry) in self.host.pool.iter().enumerate().take(TASKS_COMPARED) {
-                let fit = self.host.fit(&self.flow, entry, node);
-                if fit > most {
-                    (best, most) = (at, fit);
-                }
-            }
-        }
-        self.host.pool.remove(best)
+        let abilities = &self.setup.abilities;
+        let pool = self.host.pool.iter().enumerate().take(TASKS_COMPARED);
+        let mut pool = pool.filter(|(_, (ready, _))| abilities.can_run(node, ready.class));
+        let best = if self.place.remembers_hungry() {
+            pool.max_by_key(|(at, entry)| (self.host.fit(&self.flow, entry, node), usize::MAX - at))
+        } else {
+            pool.next()
+        };
+        let (at, _) = best?;
+        self.host.pool.remove(at)
     }
 
     fn dispatch(&mut self, now: Time, (ready, inputs): (ReadyTask, Inputs), to: Hungry, out: &mut Vec<Command>) {

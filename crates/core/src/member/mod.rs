@@ -45,7 +45,7 @@ pub use message::{Load, Message, Terms};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::kin::Kin;
 use crate::node::{self, CacheTally, Node};
-use crate::place::{Place, daws::UNKNOWN_LENGTH};
+use crate::place::{Abilities, Place, daws::UNKNOWN_LENGTH};
 use crate::rng::Rng;
 use crate::store::{Inputs, Owner, Verb};
 use crate::time::Time;
@@ -79,6 +79,8 @@ pub struct Setup {
     pub has_leases: bool,
     /// What its dice are made of.
     pub seed: u64,
+    /// What the nodes can run.
+    pub abilities: Arc<Abilities>,
 }
 
 impl Setup {
@@ -370,13 +372,13 @@ impl Member {
         match message {
             Message::Poll { serial } => {
                 self.share_surplus(now, true);
-                let shared = self.sharable() as u32;
+                let shared = self.sharable_with(from) as u32;
                 self.note_hungry(from, shared == 0);
                 let waiting = if self.is_draining { u32::MAX } else { self.load() };
                 self.send(from, Message::Load { serial, shared, waiting }, out);
             }
             Message::Load { serial, shared, waiting } => self.heard_load(now, from, serial, shared, waiting, out),
-            Message::Steal { serial, boot } => self.robbed(now, from, serial, boot, out),
+            Message::Steal { serial, boot } => self.robbed(now, Owner { node: from, boot }, serial, out),
             Message::Pull { serial, boot, count } => self.pulled(now, from, serial, boot, count, out),
             Message::Nothing { serial } => self.got_nothing(now, serial),
             Message::Take { parcel, sender, oldest, boot, serial, terms, tasks } => {

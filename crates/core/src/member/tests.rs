@@ -69,6 +69,7 @@ impl Cluster {
                 patience: Duration::from_secs(1),
                 has_leases: plan.has_leases,
                 seed: 1,
+                abilities: Arc::default(),
             };
             let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
             let inner = inner.with_cache(plan.capacity, 2, false);

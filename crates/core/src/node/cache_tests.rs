@@ -119,7 +119,8 @@ fn a_task_is_parked_until_there_is_room() {
     bench.running(0, "e", 10, 0);
     bench.ready(&[1]);
     assert_eq!(bench.located("f", 10), []);
-    assert_eq!((bench.node.shared_len(false), bench.node.shared_len(true)), (0, 1));
+    let taker = Taker { can_run: &|_| true, also_kept: true };
+    assert_eq!((bench.node.shared_len(), bench.node.shared_with(&taker)), (0, 1));
     // What the first one read may go, if the store agrees.
     let drop_e = Command::Drop { object: bench.object("e") };
     assert_eq!(bench.done(0), [drop_e, complete(0)]);
@@ -150,8 +151,10 @@ fn somebody_else_may_have_what_is_parked() {
     bench.running(0, "e", 10, 0);
     bench.ready(&[1]);
     bench.located("f", 10);
-    assert_eq!(bench.node.give(5, false), []);
-    let given: Vec<TaskId> = bench.node.give(5, true).into_iter().map(|ready| ready.task).collect();
+    let taker = Taker { can_run: &|_| true, also_kept: true };
+    assert_eq!(bench.node.give(5, &Taker { also_kept: false, ..taker }), []);
+    assert_eq!(bench.node.give(5, &Taker { can_run: &|_| false, ..taker }), []);
+    let given: Vec<TaskId> = bench.node.give(5, &taker).into_iter().map(|ready| ready.task).collect();
     assert_eq!(given, [TaskId(1)]);
     assert_eq!(bench.done(0), [complete(0)]);
     assert!(bench.node.is_idle());

@@ -65,6 +65,15 @@ pub struct Policies {
     pub pack: Box<dyn Pack>,
 }
 
+/// Somebody who is given tasks.
+#[derive(Clone, Copy)]
+pub struct Taker<'a> {
+    /// Which classes he could ever run.
+    pub can_run: &'a dyn Fn(ClassId) -> bool,
+    /// Whether he may also have tasks that were to stay here and cannot begin.
+    pub also_kept: bool,
+}
+
 #[derive(Clone, Debug)]
 struct Running {
     ready: ReadyTask,
@@ -167,10 +176,15 @@ impl Node {
         self.policies.local.len()
     }
 
-    /// How many tasks wait that others may have: those that are shared, with those of them for whose data there is no room here. Others may
-    /// also have tasks that were to stay and cannot begin, if one says so.
-    pub fn shared_len(&self, also_kept: bool) -> usize {
-        self.policies.shared.len() + self.stage.as_ref().map_or(0, |stage| stage.parked(also_kept).count())
+    /// How many tasks wait that others may have: those that are shared, with those of them for whose data there is no room here.
+    pub fn shared_len(&self) -> usize {
+        self.policies.shared.len() + self.stage.as_ref().map_or(0, |stage| stage.parked(false, &|_| true).count())
+    }
+
+    /// How many of those somebody else may have.
+    pub fn shared_with(&self, taker: &Taker<'_>) -> usize {
+        let parked = self.stage.as_ref().map_or(0, |stage| stage.parked(taker.also_kept, taker.can_run).count());
+        self.policies.shared.count(taker.can_run) + parked
     }
 
     /// Whether there are slots for which there is nothing to do.
@@ -222,9 +236,10 @@ impl Node {
     }
 
     /// Gives up to so many of those away, the ones that it would run last.
-    pub fn give(&mut self, count: usize, also_kept: bool) -> Vec<ReadyTask> {
-        let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count, also_kept));
-        given.extend(self.policies.shared.give(count - given.len(), &|_| true));
+    pub fn give(&mut self, count: usize, taker: &Taker<'_>) -> Vec<ReadyTask> {
+        let Taker { can_run, also_kept } = *taker;
+        let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count, also_kept, can_run));
+        given.extend(self.policies.shared.give(count - given.len(), can_run));
         self.leave_out_forgotten(given)
     }
 
@@ -244,7 +259,7 @@ impl Node {
 
     /// Tasks that have their data and wait for a slot, from the last to the first: which, whether others may have it, how many
     /// are before it, and how many bytes it reads.
-    pub fn prepared_backwards(&self) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + '_ {
+    pub fn prepared_backwards(&self) -> impl Iterator<Item = (ReadyTask, bool, usize, u64)> + '_ {
         self.stage.iter().flat_map(Stage::prepared_backwards)
     }
 

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::cache::{Cache, Room};
 use super::{Command, ReadyTask};
-use crate::ids::{ObjectId, TaskId};
+use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::workflow::Workflow;
 
 /// How many objects a node fetches at a time at most. So many keep a network card busy even if files are small and peers far away.
@@ -297,14 +297,23 @@ impl Stage {
     }
 
     /// Tasks that hold nothing and wait for room: those that are shared, and perhaps those that were to stay.
-    pub(super) fn parked(&self, also_kept: bool) -> impl DoubleEndedIterator<Item = TaskId> + '_ {
-        let is_shared = move |task: &TaskId| self.tasks.get(task).is_some_and(|staged| staged.is_shared);
-        self.parked.iter().copied().filter(move |task| also_kept || is_shared(task))
+    pub(super) fn parked<'a>(
+        &'a self,
+        also_kept: bool,
+        can_run: &'a dyn Fn(ClassId) -> bool,
+    ) -> impl DoubleEndedIterator<Item = TaskId> + 'a {
+        let suits = move |staged: &Staged| (also_kept || staged.is_shared) && can_run(staged.ready.class);
+        self.parked.iter().copied().filter(move |task| self.tasks.get(task).is_some_and(suits))
     }
 
     /// Gives up to so many of those away, the last first.
-    pub(super) fn give_parked(&mut self, count: usize, also_kept: bool) -> Vec<ReadyTask> {
-        let given: Vec<TaskId> = self.parked(also_kept).rev().take(count).collect();
+    pub(super) fn give_parked(
+        &mut self,
+        count: usize,
+        also_kept: bool,
+        can_run: &dyn Fn(ClassId) -> bool,
+    ) -> Vec<ReadyTask> {
+        let given: Vec<TaskId> = self.parked(also_kept, can_run).rev().take(count).collect();
         if !given.is_empty() {
             self.parked.retain(|task| !given.contains(task));
         }
@@ -312,10 +321,10 @@ impl Stage {
     }
 
     /// Prepared tasks from the last to the first: which, whether others may have it, how many are before it, and what it reads.
-    pub(super) fn prepared_backwards(&self) -> impl Iterator<Item = (TaskId, bool, usize, u64)> + '_ {
+    pub(super) fn prepared_backwards(&self) -> impl Iterator<Item = (ReadyTask, bool, usize, u64)> + '_ {
         self.prepared.iter().enumerate().rev().map(|(before, task)| {
-            let Staged { is_shared, input_bytes, .. } = self.tasks[task];
-            (*task, is_shared, before, input_bytes)
+            let Staged { ready, is_shared, input_bytes, .. } = self.tasks[task];
+            (ready, is_shared, before, input_bytes)
         })
     }
 

@@ -153,6 +153,10 @@ impl Order for Aware {
         given
     }
 
+    fn count(&self, admits: &dyn Fn(ClassId) -> bool) -> usize {
+        self.queue.count(admits)
+    }
+
     fn len(&self) -> usize {
         self.queue.len()
     }

@@ -36,6 +36,8 @@ pub trait Order: Send {
     }
     /// An object is here or on its way, or is not any more.
     fn data(&mut self, _object: ObjectId, _is_here: bool) {}
+    /// How many tasks of these classes wait.
+    fn count(&self, admits: &dyn Fn(ClassId) -> bool) -> usize;
     /// How many tasks wait.
     fn len(&self) -> usize;
     /// Whether none waits.
@@ -192,6 +194,11 @@ impl<L: Line, P: FnMut(&ReadyTask, u64) -> (u64, u64) + Send> Order for ByClass<
             }
         }
         given
+    }
+
+    fn count(&self, admits: &dyn Fn(ClassId) -> bool) -> usize {
+        let lines = self.lines.iter().take(CLASSES_LOOKED_AT);
+        lines.filter(|(class, _)| admits(ClassId::at(**class))).map(|(_, (_, length))| length).sum()
     }
 
     fn len(&self) -> usize {

@@ -4,6 +4,7 @@
 //! which there are enough is given out for itself, so that all nodes come to each kind at the same time, and tasks of
 //! two kinds that work on the same thing tend to be on the same node.
 
+use super::Abilities;
 use crate::ids::{NodeId, TaskId};
 use crate::workflow::Workflow;
 
@@ -16,6 +17,8 @@ pub struct FirstOwners {
     lines: Vec<(u64, u64)>,
     /// The line of each kind.
     line_of: Vec<usize>,
+    /// How many tasks have gone to others than whose turn it was, who could not run them.
+    misfits: usize,
 }
 
 impl FirstOwners {
@@ -42,16 +45,22 @@ impl FirstOwners {
                 lines[rest].0 += lines[kind].0;
             }
         }
-        FirstOwners { capacities, lines, line_of }
+        FirstOwners { capacities, lines, line_of, misfits: 0 }
     }
 
-    /// The node that is given the next task.
-    pub fn next(&mut self, flow: &Workflow, task: TaskId) -> NodeId {
+    /// The node that is given the next task: one that can run it, if there is any.
+    pub fn next(&mut self, flow: &Workflow, abilities: &Abilities, task: TaskId) -> NodeId {
         let (count, given) = &mut self.lines[self.line_of[flow.kind(task).index()]];
         let all = self.capacities.last().copied().unwrap_or(0);
         let place = u128::from(*given) * u128::from(all) / u128::from((*count).max(1));
         *given += 1;
-        NodeId(self.capacities.partition_point(|capacity| u128::from(*capacity) <= place) as u32)
+        let node = NodeId(self.capacities.partition_point(|capacity| u128::from(*capacity) <= place) as u32);
+        let class = flow.class(task, 1);
+        if abilities.can_run(node, class) {
+            return node;
+        }
+        self.misfits += 1;
+        abilities.in_turn(class, self.misfits).unwrap_or(node)
     }
 }
 
@@ -66,10 +75,11 @@ mod tests {
                     c: { noop: true }\n  d: { noop: true }\n  e: { noop: true, foreach: { i: 0..3 } }\n";
         let flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
         let mut owners = FirstOwners::new(&flow, [2, 2, 2]);
-        let given: Vec<u32> = flow.tasks().map(|task| owners.next(&flow, task).0).collect();
+        let all = Abilities::default();
+        let given: Vec<u32> = flow.tasks().map(|task| owners.next(&flow, &all, task).0).collect();
         assert_eq!(given, [0, 0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2]);
         let mut owners = FirstOwners::new(&flow, [1, 3]);
-        let given: Vec<u32> = flow.tasks().map(|task| owners.next(&flow, task).0).collect();
+        let given: Vec<u32> = flow.tasks().map(|task| owners.next(&flow, &all, task).0).collect();
         assert_eq!(given, [0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1], "a node that can do more gets more");
     }
 }

@@ -14,6 +14,7 @@
 //! | `queue` | puts all into one queue spread over the nodes, from which everybody pulls one by one (as CloudKon does) |
 //! | `central` | one node sees all and sends tasks to their data (as Falkon does) |
 
+mod abilities;
 pub mod adapt;
 mod central;
 pub mod daws;
@@ -27,6 +28,7 @@ mod stealing;
 
 use std::time::Duration;
 
+pub use abilities::Abilities;
 pub use first::FirstOwners;
 
 use crate::ids::NodeId;
