@@ -69,6 +69,14 @@ impl Member {
         self.dispatch(now, entry, to, out);
     }
 
+    /// Another policy has begun: what is held for whoever asks goes where that one says, for perhaps nobody asks any more.
+    pub(super) fn place_held_again(&mut self, now: Time, out: &mut Vec<Command>) {
+        for (ready, inputs) in std::mem::take(&mut self.host.pool) {
+            let tenure = self.held.remove(ready.task).map_or(0, |held| held.tenure);
+            self.accept(now, Load { ready, inputs, tenure }, out);
+        }
+    }
+
     /// Somebody asks for tasks that are held here.
     pub(super) fn pulled(
         &mut self,

@@ -317,6 +317,10 @@ impl Member {
     }
 
     pub(super) fn take_one(&mut self, now: Time, load: Load, terms: Terms, out: &mut Vec<Command>) {
+        if terms == Terms::Host {
+            // Whoever sent it may have done so under another policy: nobody may ask here for it any more.
+            return self.accept(now, load, out);
+        }
         let Load { ready, inputs, tenure } = load;
         let is_known = self.held.contains(ready.task) || self.leaving.contains_key(&ready.task);
         if is_known || self.is_out_of_date(ready.task) {

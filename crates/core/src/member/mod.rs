@@ -368,7 +368,7 @@ impl Member {
             Event::Wanted { object, by, may_redirect } => self.wanted(object, by, may_redirect, out),
             Event::Sent { object, to, is_there } => self.sent(object, to, is_there, out),
             Event::Redirected { object, holder } => self.redirected(object, holder, out),
-            Event::Place(place) => self.change_place(now, place),
+            Event::Place(place) => self.change_place(now, place, out),
             Event::Capacity { bytes } => self.tell_node(now, node::Event::Capacity { bytes }, out),
             Event::Cancel(task) => self.ask(Verb::Cancel { task, by: self.setup.me }, Purpose::Cancel(task)),
             Event::Drain => self.drain(out),
@@ -532,11 +532,12 @@ impl Member {
         }
     }
 
-    fn change_place(&mut self, now: Time, place: Box<dyn Place>) {
+    fn change_place(&mut self, now: Time, place: Box<dyn Place>, out: &mut Vec<Command>) {
         self.place = place;
         self.window.ends = self.place.window_length().map(|length| now + length);
         self.check_at = None;
         self.hunter.rest_until(now);
+        self.place_held_again(now, out);
     }
 
     fn drain(&mut self, out: &mut Vec<Command>) {
