@@ -43,6 +43,17 @@ pub struct Drain {
     pub at: Duration,
 }
 
+/// Somebody does not want a task any more, nor whatever waits for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cancel {
+    /// Which task, by its number.
+    pub task: u32,
+    /// Which node is told; the next one that is alive if it is not.
+    pub node: u32,
+    /// When.
+    pub at: Duration,
+}
+
 /// A node computes slowly for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slow {
@@ -101,6 +112,8 @@ pub struct Faults {
     pub crashes_by_chance: Vec<Crashes>,
     /// Nodes that are taken out.
     pub drains: Vec<Drain>,
+    /// Tasks that nobody wants any more.
+    pub cancels: Vec<Cancel>,
     /// Nodes that are slow.
     pub slow: Vec<Slow>,
     /// Nodes that cannot be reached.
@@ -109,7 +122,7 @@ pub struct Faults {
     pub failovers: Vec<Failover>,
     /// Disks that are full.
     pub full_disks: Vec<FullDisk>,
-    /// How many of all messages are lost.
+    /// How many of all messages are lost. Whoever asks for an object and is not heard gives up after a while.
     pub lost: f64,
     /// How many are delivered twice.
     pub doubled: f64,

@@ -9,6 +9,7 @@ mod making;
 mod moving;
 mod recording;
 mod stuck;
+mod unwanted;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,7 @@ use crate::storage::Storage;
 use disks::{AtDisk, Disk};
 use moving::Errand;
 use recording::Untold;
+use unwanted::Unwanted;
 
 /// A run in which nothing has been finished for so long will not end.
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
@@ -65,6 +67,8 @@ enum Happening {
     Came { node: NodeId, boot: u32, object: ObjectId, bytes: u64 },
     /// An object could not be fetched.
     NotMoved { node: NodeId, boot: u32, object: ObjectId, from: Source, is_missing: bool },
+    /// A wish for an object reaches the node that has it, late.
+    Requested { node: NodeId, boot: u32, object: ObjectId, source: NodeId, may_redirect: bool },
     /// A node hears who else has an object.
     Redirected { node: NodeId, boot: u32, object: ObjectId, holder: NodeId },
     /// A node wanted to be woken.
@@ -75,6 +79,8 @@ enum Happening {
     CrashByChance { node: NodeId, cause: usize, number: u32 },
     /// A node is to start nothing any more.
     Drain { node: NodeId },
+    /// A node hears that a task is not wanted any more.
+    Cancel { node: NodeId, task: TaskId },
     /// A node comes back.
     Return { node: NodeId },
     /// A disk becomes full, or is no longer.
@@ -126,6 +132,8 @@ pub struct World {
     /// When the next flow ends, as far as that is planned.
     next_moved: Option<Time>,
     rng: Rng,
+    /// What decides which wishes for objects are lost or late: apart, so that messages have the same luck with and without them.
+    request_rng: Rng,
     now: Time,
     last_progress: Time,
     /// When the last node comes back that will, as far as that is planned.
@@ -148,8 +156,12 @@ pub struct World {
     /// Whether it is checked that nobody does what he must not.
     is_checked: bool,
     violation: Option<String>,
+    /// Nodes that something happened to in the last event, as far as that is checked.
+    touched: BTreeSet<NodeId>,
     /// Who settled a task in a generation, as far as that is checked.
     settled_by: BTreeMap<(TaskId, u16), Owner>,
+    /// What was cancelled, as far as that is checked.
+    unwanted: Unwanted,
 }
 
 /// Somebody who looks at everything after each event.
@@ -166,21 +178,6 @@ const PROGRESS_EVERY: u32 = 4096;
 pub type Recorder = Box<dyn FnMut(Time, &Entry) + Send>;
 
 impl World {
-    /// What the store knows.
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.storage.memory
-    }
-
-    /// The nodes that are alive.
-    pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
-        self.machines.iter().filter_map(|machine| machine.member.as_ref())
-    }
-
-    /// What time it is.
-    pub(crate) fn now(&self) -> Time {
-        self.now
-    }
-
     /// Runs to the end, or until nothing can happen any more.
     pub fn run(mut self) -> Outcome {
         self.run_to_the_end();
@@ -228,6 +225,7 @@ impl World {
             if let Some(mut inspector) = self.inspector.take() {
                 let verdict = inspector(self);
                 self.inspector = Some(inspector);
+                self.touched.clear();
                 if let Err(reason) = verdict {
                     self.outcome.stuck = Some(reason);
                     break;
@@ -277,7 +275,9 @@ impl World {
                 }
             }
             Happening::Said { from, to, message } => {
+                let taken = self.tasks_to_check(&message);
                 self.tell_and_decide(to, Event::Message { from, message: *message });
+                self.check_held(&taken);
             }
             Happening::SaidToMany { from, to, message } => {
                 for to in to {
@@ -313,6 +313,12 @@ impl World {
                     self.tell_and_decide(node, Event::FetchFailed { object, from, is_missing });
                 }
             }
+            Happening::Requested { node, boot, object, source, may_redirect } => {
+                if self.lives(node, boot) {
+                    self.request(node, object, source, may_redirect);
+                    self.decide(source);
+                }
+            }
             Happening::Redirected { node, boot, object, holder } => {
                 if self.lives(node, boot) {
                     self.tell_and_decide(node, Event::Redirected { object, holder });
@@ -340,6 +346,7 @@ impl World {
                 }
             }
             Happening::Drain { node } => self.tell_and_decide(node, Event::Drain),
+            Happening::Cancel { node, task } => self.cancel(node, task),
             Happening::Return { node } => self.come_back(node),
             Happening::Room { node, bytes } => self.tell_and_decide(node, Event::Capacity { bytes }),
             Happening::Snapshot { failover } => self.snapshots[failover] = Some(self.storage.memory.clone()),
@@ -377,6 +384,9 @@ impl World {
     }
 
     fn tell(&mut self, node: NodeId, event: Event) {
+        if self.is_checked {
+            self.touched.insert(node);
+        }
         let mut commands = std::mem::take(&mut self.commands);
         if let Some(member) = &mut self.machines[node.index()].member {
             member.handle(self.now, event, &mut commands);
@@ -386,6 +396,9 @@ impl World {
     }
 
     fn decide(&mut self, node: NodeId) {
+        if self.is_checked {
+            self.touched.insert(node);
+        }
         let mut commands = std::mem::take(&mut self.commands);
         if let Some(member) = &mut self.machines[node.index()].member {
             member.decide(self.now, &mut commands);
@@ -404,6 +417,6 @@ impl World {
 }
 
 /// How long somebody waits for an answer before it counts as lost.
-fn patience(cluster: &Cluster) -> Duration {
+pub(crate) fn patience(cluster: &Cluster) -> Duration {
     (cluster.latency * 100).max(Duration::from_millis(100))
 }

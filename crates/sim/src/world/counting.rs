@@ -31,6 +31,10 @@ impl World {
                     self.outcome.makespan = settled.max(self.outcome.makespan);
                     self.record_failed(*task);
                 }
+                (Verb::Cancel { task, .. }, Answer::Closed { .. }) => {
+                    self.outcome.makespan = settled.max(self.outcome.makespan);
+                    self.note_cancelled(*task);
+                }
                 (verb, answer) if self.recorder.is_some() => self.record_answer(verb, answer),
                 _ => {}
             }

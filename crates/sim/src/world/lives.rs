@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use throng_core::ids::{NodeId, SlotId};
+use throng_core::ids::{NodeId, SlotId, TaskId};
 use throng_core::member::Event;
 use throng_core::store::Owner;
 use throng_core::time::Time;
@@ -25,6 +25,10 @@ impl World {
         }
         for drain in &faults.drains {
             self.agenda.plan(at(drain.at), Happening::Drain { node: NodeId(drain.node) });
+        }
+        for cancel in faults.cancels.iter().filter(|cancel| (cancel.task as usize) < self.flow.task_count()) {
+            let (node, task) = (NodeId(cancel.node), TaskId(cancel.task));
+            self.agenda.plan(at(cancel.at), Happening::Cancel { node, task });
         }
         for disk in &faults.full_disks {
             let node = NodeId(disk.node);

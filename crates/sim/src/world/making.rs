@@ -18,6 +18,7 @@ use throng_core::workflow::{Resources, Workflow};
 use throng_core::{order, place};
 
 use super::recording::Untold;
+use super::unwanted::Unwanted;
 use super::{Inspector, Machine, Progress, Recorder, World, patience};
 use crate::cluster::{Cluster, Inputs, Submission};
 use crate::heap::Agenda;
@@ -75,6 +76,7 @@ impl World {
             is_done: vec![0; flow.task_count().div_ceil(64)],
             snapshots: vec![None; cluster.faults.failovers.len()],
             rng: Rng::named(cluster.seed, "world"),
+            request_rng: Rng::named(cluster.seed, "requests"),
             flow,
             kin,
             orders,
@@ -100,7 +102,9 @@ impl World {
             inspector: None,
             is_checked: false,
             violation: None,
+            touched: BTreeSet::new(),
             settled_by: BTreeMap::new(),
+            unwanted: Unwanted::default(),
         };
         for at in 0..nodes as usize {
             world.machines[at].disk = world.fresh_disk();

@@ -22,7 +22,7 @@ pub(super) struct Untold {
     orphans: BTreeSet<TaskId>,
     /// When tasks will be tried again.
     pauses: BTreeSet<Time>,
-    /// Tasks that have failed for good.
+    /// Tasks that have failed for good, or were cancelled.
     failed: BTreeSet<TaskId>,
 }
 
@@ -113,6 +113,13 @@ impl World {
             self.record(|world| Entry::Command(world.why_never_begun(task)));
         }
         self.record(|_| Entry::Command(node::Command::Fail { task, attempt }));
+    }
+
+    /// Records that a task is not wanted any more.
+    pub(super) fn record_cancelled(&mut self, task: TaskId) {
+        if self.recorder.is_some() && self.untold.failed.insert(task) {
+            self.record(|_| Entry::Skipped(task));
+        }
     }
 
     fn why_never_begun(&self, task: TaskId) -> node::Command {
