@@ -5,6 +5,8 @@ use std::time::Duration;
 use throng_core::rng::Rng;
 use throng_core::time::Time;
 
+use crate::lengths::times;
+
 /// A node dies, and perhaps comes back, having forgotten everything.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crash {
@@ -30,7 +32,7 @@ impl Crashes {
     pub(crate) fn life(&self, seed: u64, node: u32, number: u32) -> Duration {
         let mut dice = Rng::new(Rng::named(seed, "crashes").next() ^ (u64::from(node) << 32) ^ u64::from(number));
         // Lives without memory: a node that has lived for long is not more likely to die soon.
-        self.every.mul_f64(-(1.0 - dice.unit()).ln())
+        times(self.every, -(1.0 - dice.unit()).ln())
     }
 }
 

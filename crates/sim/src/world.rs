@@ -31,6 +31,7 @@ use throng_core::{order, place};
 use crate::cluster::Cluster;
 use crate::heap::{Agenda, Lane};
 use crate::judge;
+use crate::lengths::NEVER;
 use crate::network::Network;
 use crate::outcome::Outcome;
 use crate::storage::Storage;
@@ -217,6 +218,10 @@ impl World {
                 self.outcome.stuck = Some(self.why_stuck());
                 break;
             }
+            if time == NEVER {
+                self.outcome.stuck = Some(self.why_endless());
+                break;
+            }
             self.happen(happening);
             happened = happened.wrapping_add(1);
             if let Some(progress) = self.progress.as_mut().filter(|_| happened.is_multiple_of(PROGRESS_EVERY)) {
@@ -296,6 +301,7 @@ impl World {
             Happening::Killed { node, boot, slot, attempt } => {
                 if self.lives(node, boot) {
                     self.end_in_vain(attempt);
+                    self.last_progress = self.now;
                     self.outcome.failed_attempts += 1;
                     self.record_killed(node, slot, attempt);
                     self.tell_and_decide(node, Event::Finished { slot, end: End::Killed, outputs: Vec::new() });
@@ -362,7 +368,7 @@ impl World {
 
     fn not_moved(&mut self, node: NodeId, object: ObjectId, from: Source, is_missing: bool) {
         let boot = self.machines[node.index()].boot;
-        let wait = if is_missing { self.cluster.latency * 2 } else { patience(&self.cluster) };
+        let wait = if is_missing { self.cluster.latency.saturating_mul(2) } else { patience(&self.cluster) };
         self.agenda.plan(self.now + wait, Happening::NotMoved { node, boot, object, from, is_missing });
     }
 
@@ -418,5 +424,5 @@ impl World {
 
 /// How long somebody waits for an answer before it counts as lost.
 pub(crate) fn patience(cluster: &Cluster) -> Duration {
-    (cluster.latency * 100).max(Duration::from_millis(100))
+    cluster.latency.saturating_mul(100).max(Duration::from_millis(100))
 }

@@ -10,6 +10,7 @@ use throng_core::trace::{self, Entry};
 
 use super::disks::AtDisk;
 use super::{Happening, Running, World};
+use crate::lengths::times;
 use crate::work::Work;
 
 impl World {
@@ -36,7 +37,7 @@ impl World {
         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
         let slowness = self.cluster.faults.slowness(self.now, node.0);
         let length = work.length(task);
-        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
+        let length = if slowness == 1.0 { length } else { times(length, slowness) };
         if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
             let back_after = Some(Duration::from_secs(5));
             self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
@@ -57,6 +58,8 @@ impl World {
         let AtDisk { node, slot, task, attempt, started, .. } = attempt;
         let running = Running { task, attempt, started };
         self.machines[node.index()].slots[slot.index()] = None;
+        // However long it took, a run in which an attempt ends is not stuck.
+        self.last_progress = self.now;
         let faults = &self.cluster.faults;
         let dice = self.cluster.seed ^ 0xFA11 ^ (u64::from(task.0) << 24) ^ (u64::from(attempt) << 56);
         if faults.failing > 0.0 && Rng::new(dice).unit() < faults.failing {

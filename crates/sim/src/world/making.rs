@@ -166,7 +166,7 @@ pub(super) fn make_member(
     };
     let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
     let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
-    let window = (machine.cores * cluster.staged_per_core) as usize;
+    let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
     let node = node.with_cache(cluster.cache_bytes, window, cluster.inputs == Inputs::Everywhere);
     let setup = Setup {
         me,

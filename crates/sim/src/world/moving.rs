@@ -7,6 +7,7 @@ use throng_core::member::{Event, Source};
 
 use super::disks::AtDisk;
 use super::{Happening, World, patience};
+use crate::lengths::times;
 use crate::network::Route;
 
 /// What a flow is about.
@@ -59,7 +60,7 @@ impl World {
             return Luck::Lost;
         }
         if late > 0.0 && self.request_rng.unit() < late {
-            let by = most.mul_f64(self.request_rng.unit());
+            let by = times(most, self.request_rng.unit());
             return if by < patience(&self.cluster) { Luck::Late(by) } else { Luck::Lost };
         }
         Luck::Heard
@@ -104,7 +105,7 @@ impl World {
                 Luck::Lost => return self.not_moved(to, object, Source::Node(source), false),
             };
             let boot = self.machines[to.index()].boot;
-            let time = self.now + self.cluster.latency * 2 + late;
+            let time = self.now + self.cluster.latency + self.cluster.latency + late;
             self.agenda.plan(time, Happening::Redirected { node: to, boot, object, holder });
         }
     }
@@ -155,7 +156,7 @@ impl World {
     /// The last byte of an object has come.
     pub(super) fn came(&mut self, node: NodeId, object: ObjectId, bytes: u64) {
         self.outcome.moves += 1;
-        self.outcome.moved_bytes += bytes;
+        self.outcome.moved_bytes = self.outcome.moved_bytes.saturating_add(bytes);
         self.tell_and_decide(node, Event::Fetched { object, bytes });
     }
 

@@ -130,7 +130,7 @@ impl World {
         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
         let inputs = self.flow.inputs(task).map(|object| self.storage.memory.bytes(object));
         let outputs = self.flow.outputs(task).map(|object| work.bytes(object));
-        node::Command::NeverFits { task, needed_bytes: inputs.chain(outputs).sum() }
+        node::Command::NeverFits { task, needed_bytes: inputs.chain(outputs).fold(0, u64::saturating_add) }
     }
 
     /// Records what an answer of the store means for tasks.

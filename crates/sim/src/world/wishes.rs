@@ -7,6 +7,7 @@ use throng_core::time::Time;
 
 use super::{Happening, World, patience};
 use crate::heap::Lane;
+use crate::lengths::times;
 
 impl World {
     pub(super) fn perform(&mut self, node: NodeId, commands: &mut Vec<Command>) {
@@ -97,7 +98,7 @@ impl World {
             for _ in 0..copies {
                 let mut time = self.now + self.cluster.latency;
                 if self.has_bad_luck(late) {
-                    time = time + most.mul_f64(self.rng.unit());
+                    time = time + times(most, self.rng.unit());
                 }
                 if time != together.0 {
                     self.plan_message(from, std::mem::replace(&mut together, (time, Vec::new())), &message);
