@@ -161,6 +161,8 @@ pub struct World {
     touched: BTreeSet<NodeId>,
     /// Who settled a task in a generation, as far as that is checked.
     settled_by: BTreeMap<(TaskId, u16), Owner>,
+    /// When the last node died that had an object, as far as that is checked.
+    died_with: BTreeMap<ObjectId, Time>,
     /// What was cancelled, as far as that is checked.
     unwanted: Unwanted,
 }

@@ -142,8 +142,11 @@ impl World {
             let is_alive = machine.member.is_some() && machine.boot == place.boot;
             place.node != node && (is_alive || self.now.since(machine.died) < LEASE * 2)
         };
-        if !self.storage.memory.copies(object).any(counts) {
-            self.violation = Some(format!("node {} deletes the last copy of {object:?}", node.0));
+        // The store may have agreed before it was noticed that somebody else who had a copy had died.
+        let has_just_died = self.died_with.get(&object).is_some_and(|died| self.now.since(*died) < LEASE * 2);
+        if !has_just_died && !self.storage.memory.copies(object).any(counts) {
+            let name = self.flow.object_name(object);
+            self.violation = Some(format!("node {} deletes the last copy of {object:?}, `{name}`", node.0));
         }
     }
 }

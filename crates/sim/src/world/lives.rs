@@ -70,6 +70,9 @@ impl World {
         let machine = &mut self.machines[node.index()];
         let Some(member) = machine.member.take() else { return };
         self.add_up(&member);
+        if self.is_checked {
+            self.died_with.extend(member.node().objects().into_iter().map(|(object, _)| (object, self.now)));
+        }
         let machine = &mut self.machines[node.index()];
         (machine.wake_at, machine.died) = (None, self.now);
         for slot in 0..machine.slots.len() {

@@ -104,6 +104,7 @@ impl World {
             violation: None,
             touched: BTreeSet::new(),
             settled_by: BTreeMap::new(),
+            died_with: BTreeMap::new(),
             unwanted: Unwanted::default(),
         };
         for at in 0..nodes as usize {
