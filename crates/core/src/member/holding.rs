@@ -16,6 +16,10 @@ impl Member {
             return;
         }
         self.held.insert(ready.task, Held { generation: ready.generation, tenure });
+        if self.not_found.contains_key(&ready.task) {
+            // It is counted here how often what it reads was not to be found; elsewhere that would begin anew.
+            return self.enqueue(now, ready, inputs, Terms::Keep, out);
+        }
         let mut view = View {
             me: self.setup.me.node,
             nodes: self.setup.nodes,
