@@ -5,6 +5,8 @@ use std::time::Duration;
 use throng_core::rng::Rng;
 use throng_core::time::Time;
 
+use crate::lengths::times;
+
 /// A node dies, and perhaps comes back, having forgotten everything.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crash {
@@ -30,7 +32,7 @@ impl Crashes {
     pub(crate) fn life(&self, seed: u64, node: u32, number: u32) -> Duration {
         let mut dice = Rng::new(Rng::named(seed, "crashes").next() ^ (u64::from(node) << 32) ^ u64::from(number));
         // Lives without memory: a node that has lived for long is not more likely to die soon.
-        self.every.mul_f64(-(1.0 - dice.unit()).ln())
+        times(self.every, -(1.0 - dice.unit()).ln())
     }
 }
 
@@ -38,6 +40,17 @@ impl Crashes {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drain {
     /// Which node.
+    pub node: u32,
+    /// When.
+    pub at: Duration,
+}
+
+/// Somebody does not want a task any more, nor whatever waits for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cancel {
+    /// Which task, by its number.
+    pub task: u32,
+    /// Which node is told; the next one that is alive if it is not.
     pub node: u32,
     /// When.
     pub at: Duration,
@@ -101,6 +114,8 @@ pub struct Faults {
     pub crashes_by_chance: Vec<Crashes>,
     /// Nodes that are taken out.
     pub drains: Vec<Drain>,
+    /// Tasks that nobody wants any more.
+    pub cancels: Vec<Cancel>,
     /// Nodes that are slow.
     pub slow: Vec<Slow>,
     /// Nodes that cannot be reached.
@@ -109,7 +124,7 @@ pub struct Faults {
     pub failovers: Vec<Failover>,
     /// Disks that are full.
     pub full_disks: Vec<FullDisk>,
-    /// How many of all messages are lost.
+    /// How many of all messages are lost. Whoever asks for an object and is not heard gives up after a while.
     pub lost: f64,
     /// How many are delivered twice.
     pub doubled: f64,

@@ -16,6 +16,7 @@ mod fit;
 pub mod generate;
 mod heap;
 mod judge;
+mod lengths;
 mod machines;
 mod network;
 pub mod outcome;

@@ -23,14 +23,14 @@ pub(crate) struct Traffic {
 
 impl Traffic {
     pub(crate) fn bytes(self) -> u64 {
-        self.read + self.written
+        self.read.saturating_add(self.written)
     }
 }
 
 impl std::ops::AddAssign for Traffic {
     fn add_assign(&mut self, other: Traffic) {
-        self.read += other.read;
-        self.written += other.written;
+        self.read = self.read.saturating_add(other.read);
+        self.written = self.written.saturating_add(other.written);
     }
 }
 
@@ -83,8 +83,9 @@ impl Tier {
 
     /// Takes an object in, and says how much has to be written to make room.
     fn insert(&mut self, object: ObjectId, bytes: u64, is_on_disk: bool) -> u64 {
+        // No more than all that was in memory.
         let mut written = 0;
-        while self.used + bytes > self.capacity
+        while self.used.saturating_add(bytes) > self.capacity
             && let Some((_, oldest)) = self.by_use.pop_first()
             && let Some(gone) = self.held.remove(&oldest)
         {

@@ -8,6 +8,7 @@ use throng_core::rng::Rng;
 use throng_core::workflow::Workflow;
 
 use crate::cluster::Variation;
+use crate::lengths::times;
 
 /// How long a task takes of which nothing is said at all.
 pub const UNSAID: Duration = Duration::from_secs(1);
@@ -55,7 +56,7 @@ impl<'a> Work<'a> {
     pub fn length(&self, task: TaskId) -> Duration {
         let said = self.flow.sleep_time(task).or_else(|| self.flow.estimated_time(task));
         let said = said.unwrap_or_else(|| if self.flow.is_noop(task) { Duration::ZERO } else { UNSAID });
-        let length = said.mul_f64(self.factor(self.variation.time, 0x7174, task.0));
+        let length = times(said, self.factor(self.variation.time, 0x7174, task.0));
         // Never shorter than it should be, so that bounds stay bounds.
         let at_speed = || Duration::from_nanos((length.as_nanos() as f64 / self.speed).ceil() as u64);
         if self.speed == 1.0 { length } else { at_speed() }

@@ -1,15 +1,10 @@
 //! Three hundred runs in which everything may break. More: `cargo run --release -p throng-sim --example swarm -- 1 20000`.
 
-use throng_sim::swarm::Case;
+use throng_sim::swarm::{Case, try_seed};
 
 #[test]
 fn three_hundred_seeds() {
-    let mut wrong = Vec::new();
-    for seed in 1..=300 {
-        if let Err(reason) = Case::draw(seed).run() {
-            wrong.push(format!("cargo run --release -p throng-sim --example swarm -- {seed}: {reason}"));
-        }
-    }
+    let wrong: Vec<String> = (1..=300).filter_map(|seed| try_seed(seed).err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -1,5 +1,6 @@
 //! Machines that are not all alike, as people write them: `4x8,2x16@1.5` is four with 8 cores and two with 16 faster ones.
 
+use throng_core::place::Abilities;
 use throng_core::workflow::quantity;
 use throng_sim::{Cluster, MachineType};
 
@@ -25,6 +26,9 @@ const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// Reads `COUNTxCORES[@SPEED][/MEMORY]`, with commas or, where those mean something else, `+` between.
 pub fn machines(text: &str) -> Result<Machines, String> {
     let read = text.split([',', '+']).map(|part| written(part.trim())).collect::<Result<Vec<_>, _>>()?;
+    if read.len() > Abilities::MOST_TYPES {
+        return Err(format!("these are {} types of machines, and there may be {}", read.len(), Abilities::MOST_TYPES));
+    }
     let nodes: u64 = read.iter().map(|machine| u64::from(machine.count)).sum();
     match i64::try_from(nodes) {
         Ok(nodes) if nodes <= MOST_NODES => Ok(Machines(read)),

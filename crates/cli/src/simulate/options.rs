@@ -198,10 +198,13 @@ fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
     place::by_name(&cluster.place).map_err(bad)?;
     order::by_name(&cluster.order, &Arc::default()).map_err(bad)?;
-    let Some((task, machine)) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
+    let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
     let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));
-    let cpus_milli = u64::from(machine.cores) * 1000;
-    let has = demand_in_words(&Demand { cpus_milli, memory_bytes: machine.memory_bytes, named: Vec::new() });
+    let nodes = cluster.machine_types().map(|machine| {
+        let cpus_milli = u64::from(machine.cores) * 1000;
+        demand_in_words(&Demand { cpus_milli, memory_bytes: machine.memory_bytes, named: Vec::new() })
+    });
+    let has = nodes.collect::<Vec<_>>().join(", or ");
     let asks = ways.collect::<Vec<_>>().join(", or ");
     let message =
         format!("task `{}` can never run on such a cluster: it asks for {asks}, and a node has {has}", flow.name(task));

@@ -48,9 +48,9 @@ impl Abilities {
         bits >> of & 1 == 1
     }
 
-    /// A class that nobody could ever run.
-    pub fn beyond_all(&self) -> Option<ClassId> {
-        self.classes.iter().position(|bits| *bits == 0).map(ClassId::at)
+    /// Whether nobody could ever run tasks of a class.
+    pub fn is_beyond_all(&self, class: ClassId) -> bool {
+        self.classes.get(class.index()).is_some_and(|bits| *bits == 0)
     }
 
     /// All nodes that could run tasks of a class, in order.
@@ -86,7 +86,7 @@ mod tests {
         let abilities = Abilities::new(&[3, 2], 3, |of, class| class == small || of == 1 && class == large);
         let able = |class| (0..5).filter(|node| abilities.can_run(NodeId(*node), class)).collect::<Vec<u32>>();
         assert_eq!((able(small), able(large), able(none)), (vec![0, 1, 2, 3, 4], vec![3, 4], vec![]));
-        assert_eq!(abilities.beyond_all(), Some(none));
+        assert_eq!([small, large, none].map(|class| abilities.is_beyond_all(class)), [false, false, true]);
         let turns: Vec<_> = (0..3).filter_map(|turn| abilities.in_turn(large, turn)).map(|node| node.0).collect();
         assert_eq!((turns, abilities.in_turn(none, 0)), (vec![3, 4, 3], None));
         let mut rng = Rng::new(1);

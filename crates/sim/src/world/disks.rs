@@ -12,6 +12,7 @@ use throng_core::time::Time;
 use super::moving::Errand;
 use super::{Running, World};
 use crate::network::Route;
+use crate::outcome::Outcome;
 use crate::tier::{Tier, Traffic};
 use crate::work::Work;
 
@@ -124,20 +125,25 @@ impl World {
         let Some(disk) = &mut self.machines[node.index()].disk else { return false };
         let traffic = disk.tier.read(object, bytes);
         let is_incoming = disk.incoming.contains_key(&object);
-        self.outcome.disk_read_bytes += traffic.read;
+        self.count_disk(Traffic { written: 0, ..traffic });
         self.uses_disk(node, Traffic { read: 0, ..traffic }, Errand::Nobodys);
         traffic.read > 0 || is_incoming
     }
 
     fn uses_disk(&mut self, node: NodeId, traffic: Traffic, errand: Errand) -> bool {
-        self.outcome.disk_read_bytes += traffic.read;
-        self.outcome.disk_written_bytes += traffic.written;
+        self.count_disk(traffic);
         if traffic.bytes() == 0 {
             return false;
         }
         self.network.begin(self.now, Route::Disk { node }, traffic.bytes(), errand);
         self.watch_network();
         true
+    }
+
+    fn count_disk(&mut self, traffic: Traffic) {
+        let Outcome { disk_read_bytes, disk_written_bytes, .. } = &mut self.outcome;
+        *disk_read_bytes = disk_read_bytes.saturating_add(traffic.read);
+        *disk_written_bytes = disk_written_bytes.saturating_add(traffic.written);
     }
 
     /// Whether an attempt that used the disk still runs.

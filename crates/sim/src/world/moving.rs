@@ -1,10 +1,13 @@
 //! Data on its way: what is fetched passes the network, and then the last byte still has to travel.
 
+use std::time::Duration;
+
 use throng_core::ids::{NodeId, ObjectId};
 use throng_core::member::{Event, Source};
 
 use super::disks::AtDisk;
-use super::{Happening, World};
+use super::{Happening, World, patience};
+use crate::lengths::times;
 use crate::network::Route;
 
 /// What a flow is about.
@@ -22,6 +25,13 @@ pub(super) enum Errand {
     Nobodys,
 }
 
+/// What becomes of a message between two that wait for each other.
+enum Luck {
+    Heard,
+    Late(Duration),
+    Lost,
+}
+
 impl World {
     /// A node asks for an object; a peer answers when it is its turn.
     pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source, may_redirect: bool) {
@@ -29,6 +39,35 @@ impl World {
             self.begin_flow(node, object, from, Route::Shared { to: node });
             return;
         };
+        let boot = self.machines[node.index()].boot;
+        match self.luck_of_request() {
+            Luck::Heard => self.request(node, object, source, may_redirect),
+            Luck::Late(by) => {
+                let requested = Happening::Requested { node, boot, object, source, may_redirect };
+                self.agenda.plan(self.now + by, requested);
+            }
+            Luck::Lost => self.not_moved(node, object, from, false),
+        }
+    }
+
+    /// What becomes of a wish for an object, or of the answer that somebody else has it. They are lost and late as messages are,
+    /// but whoever asked waits for the answer: what takes longer than his patience is as good as lost.
+    fn luck_of_request(&mut self) -> Luck {
+        let faults = &self.cluster.faults;
+        let (lost, (late, most)) = (faults.lost, faults.late);
+        if lost > 0.0 && self.request_rng.unit() < lost {
+            self.outcome.lost_messages += 1;
+            return Luck::Lost;
+        }
+        if late > 0.0 && self.request_rng.unit() < late {
+            let by = times(most, self.request_rng.unit());
+            return if by < patience(&self.cluster) { Luck::Late(by) } else { Luck::Lost };
+        }
+        Luck::Heard
+    }
+
+    /// A wish for an object has come to a node.
+    pub(super) fn request(&mut self, node: NodeId, object: ObjectId, source: NodeId, may_redirect: bool) {
         if self.can_get(node, object, source) {
             self.requests.insert((source, node, object));
             self.tell(source, Event::Wanted { object, by: node, may_redirect });
@@ -60,8 +99,13 @@ impl World {
     /// A node says who else has an object.
     pub(super) fn redirect(&mut self, source: NodeId, object: ObjectId, to: NodeId, holder: NodeId) {
         if self.requests.remove(&(source, to, object)) {
+            let late = match self.luck_of_request() {
+                Luck::Heard => Duration::ZERO,
+                Luck::Late(by) => by,
+                Luck::Lost => return self.not_moved(to, object, Source::Node(source), false),
+            };
             let boot = self.machines[to.index()].boot;
-            let time = self.now + self.cluster.latency * 2;
+            let time = self.now + self.cluster.latency + self.cluster.latency + late;
             self.agenda.plan(time, Happening::Redirected { node: to, boot, object, holder });
         }
     }
@@ -112,7 +156,7 @@ impl World {
     /// The last byte of an object has come.
     pub(super) fn came(&mut self, node: NodeId, object: ObjectId, bytes: u64) {
         self.outcome.moves += 1;
-        self.outcome.moved_bytes += bytes;
+        self.outcome.moved_bytes = self.outcome.moved_bytes.saturating_add(bytes);
         self.tell_and_decide(node, Event::Fetched { object, bytes });
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Untold {
     orphans: BTreeSet<TaskId>,
     /// When tasks will be tried again.
     pauses: BTreeSet<Time>,
-    /// Tasks that have failed for good.
+    /// Tasks that have failed for good, or were cancelled.
     failed: BTreeSet<TaskId>,
 }
 
@@ -115,6 +115,13 @@ impl World {
         self.record(|_| Entry::Command(node::Command::Fail { task, attempt }));
     }
 
+    /// Records that a task is not wanted any more.
+    pub(super) fn record_cancelled(&mut self, task: TaskId) {
+        if self.recorder.is_some() && self.untold.failed.insert(task) {
+            self.record(|_| Entry::Skipped(task));
+        }
+    }
+
     fn why_never_begun(&self, task: TaskId) -> node::Command {
         let is_lost = |object: &ObjectId| self.storage.memory.places(*object).next().is_none();
         if let Some(object) = self.flow.inputs(task).find(is_lost) {
@@ -123,7 +130,7 @@ impl World {
         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
         let inputs = self.flow.inputs(task).map(|object| self.storage.memory.bytes(object));
         let outputs = self.flow.outputs(task).map(|object| work.bytes(object));
-        node::Command::NeverFits { task, needed_bytes: inputs.chain(outputs).sum() }
+        node::Command::NeverFits { task, needed_bytes: inputs.chain(outputs).fold(0, u64::saturating_add) }
     }
 
     /// Records what an answer of the store means for tasks.

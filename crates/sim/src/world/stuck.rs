@@ -18,6 +18,15 @@ impl World {
         self.last_return.max(self.cluster.faults.mended_at(self.now).unwrap_or(Time::START))
     }
 
+    /// Why a run was given up though something is under way.
+    pub(super) fn why_endless(&self) -> String {
+        let (open, all) = (self.storage.memory.open_tasks(), self.flow.task_count());
+        format!(
+            "{open} of {all} tasks would have no verdict after 584 years, and nothing longer can be simulated: are lengths, sizes and \
+             speeds what they should be?"
+        )
+    }
+
     pub(super) fn why_stuck(&self) -> String {
         let (open, all) = (self.storage.memory.open_tasks(), self.flow.task_count());
         let quiet = self.now.since(self.last_progress).as_secs() / 60;

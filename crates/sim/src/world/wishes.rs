@@ -1,18 +1,13 @@
 //! What nodes want done, carried out: it takes its time, and some of it goes wrong.
 
-use std::time::Duration;
-
-use throng_core::ids::{NodeId, SlotId, TaskId};
+use throng_core::ids::NodeId;
 use throng_core::member::{Command, Message};
-use throng_core::node;
 use throng_core::store::Verb;
 use throng_core::time::Time;
-use throng_core::trace::Entry;
 
-use super::disks::AtDisk;
-use super::{Happening, Running, World, patience};
+use super::{Happening, World, patience};
 use crate::heap::Lane;
-use crate::work::Work;
+use crate::lengths::times;
 
 impl World {
     pub(super) fn perform(&mut self, node: NodeId, commands: &mut Vec<Command>) {
@@ -50,46 +45,6 @@ impl World {
             self.outcome.restarts += 1;
             self.end_life(node);
             self.agenda.plan(self.now + patience(&self.cluster), Happening::Return { node });
-        }
-    }
-
-    pub(super) fn start(&mut self, node: NodeId, task: TaskId, slot: SlotId, attempt: u16) {
-        self.set_busy(1);
-        self.check_start(node, task);
-        self.record(|world| {
-            let slot = world.slot_of_all(node, slot);
-            Entry::Command(node::Command::Start { task, attempt, slot })
-        });
-        let machine = &mut self.machines[node.index()];
-        let (boot, started) = (machine.boot, self.now);
-        machine.slots[slot.index()] = Some(Running { task, attempt, started });
-        let attempt = AtDisk { node, boot, slot, task, attempt, started };
-        if !self.reads_first(attempt) {
-            self.compute(attempt);
-        }
-    }
-
-    /// An attempt has what it reads, and computes.
-    pub(super) fn compute(&mut self, attempt: AtDisk) {
-        let AtDisk { node, boot, slot, task, attempt, started } = attempt;
-        let speed = self.machines[node.index()].speed;
-        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
-        let slowness = self.cluster.faults.slowness(self.now, node.0);
-        let length = work.length(task);
-        let length = if slowness == 1.0 { length } else { length.mul_f64(slowness) };
-        if self.cluster.faults.is_deadly(self.cluster.seed, task.0) {
-            let back_after = Some(Duration::from_secs(5));
-            self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
-        }
-        self.agenda.plan(self.now + length, Happening::Finished { node, boot, slot, task, attempt, started });
-    }
-
-    /// What is asked to end ends at once.
-    pub(super) fn kill(&mut self, node: NodeId, slot: SlotId) {
-        let machine = &mut self.machines[node.index()];
-        if let Some(attempt) = machine.slots[slot.index()].take() {
-            let boot = machine.boot;
-            self.agenda.plan(self.now, Happening::Killed { node, boot, slot, attempt });
         }
     }
 
@@ -143,7 +98,7 @@ impl World {
             for _ in 0..copies {
                 let mut time = self.now + self.cluster.latency;
                 if self.has_bad_luck(late) {
-                    time = time + most.mul_f64(self.rng.unit());
+                    time = time + times(most, self.rng.unit());
                 }
                 if time != together.0 {
                     self.plan_message(from, std::mem::replace(&mut together, (time, Vec::new())), &message);

@@ -1,59 +1,36 @@
-//! Many small runs in which everything may break: one seed draws the cluster, the workload, the policies, their
-//! parameters and the faults, and after every event it is checked that nothing is wrong.
+//! What a seed stands for: a workflow, a cluster, policies and their parameters, and faults.
 //!
-//! What is checked:
-//! * each task's effects count once, and only if those of all its parents do;
-//! * whoever starts a task owns it in the store at that instant;
-//! * nothing that could start on a node waits while it has a free slot, and no node stays idle for long while another
-//!   has tasks to share;
-//! * bytes, reservations and pins of every cache add up;
-//! * the last copy of an object that somebody needs is never deleted;
-//! * every run ends, and none sooner than its lower bound says.
+//! Whatever was added later draws from a stream of its own, so that seeds keep their meaning as far as that is possible.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::time::Duration;
 
-use throng_core::ids::TaskId;
 use throng_core::rng::Rng;
-use throng_core::store::{Phase, Verdict};
-use throng_core::time::Time;
-use throng_core::workflow::{Format, NoFiles, Workflow};
 
-use crate::cluster::{Cluster, Inputs, Submission};
-use crate::faults::{Crash, Drain, Failover, Faults, FullDisk, Partition, Slow};
+use super::Case;
+use crate::cluster::{Cluster, Inputs, Later, Submission, Variation};
+use crate::faults::{Cancel, Crash, Crashes, Drain, Failover, Faults, FullDisk, Partition, Slow};
 use crate::machines::MachineType;
-use crate::outcome::Outcome;
-use crate::world::World;
-
-/// One run of the swarm.
-pub struct Case {
-    /// The workflow, as text.
-    pub text: String,
-    /// The cluster and its faults.
-    pub cluster: Cluster,
-    /// Whether all tasks ask for one core, so that any of them may start wherever a slot is free.
-    is_uniform: bool,
-}
-
-/// How a stealing node behaves at worst: it rests for so long between two hunts.
-const LONGEST_REST: Duration = Duration::from_secs(8);
 
 impl Case {
     /// The run that a seed stands for.
     pub fn draw(seed: u64) -> Case {
         let mut rng = Rng::named(seed, "swarm");
-        let nodes = 1 + rng.below(8) as u32;
+        let mut size = Rng::named(seed, "swarm's size");
+        let few = 1 + rng.below(8) as u32;
+        let nodes = if size.below(12) == 0 { 9 + size.below(16) as u32 } else { few };
         let cores = 1 + rng.below(4) as u32;
         let is_uniform = rng.below(2) == 0;
-        let (text, largest_need) = draw_workflow(&mut rng, cores, is_uniform);
+        let mut limits = Rng::named(seed, "swarm's limits");
+        let (text, largest_need, has_short_timeouts) = draw_workflow(&mut rng, &mut limits, cores, is_uniform);
         let mut cluster = Cluster::new(nodes, cores);
         cluster.seed = seed;
         cluster.bandwidth = pick(&mut rng, &[1_000_000, 12_500_000, 125_000_000, 1_250_000_000]);
         cluster.latency = Duration::from_micros(pick(&mut rng, &[10, 100, 1000, 20_000]));
         cluster.store_latency = Duration::from_micros(pick(&mut rng, &[10, 100, 5000]));
         cluster.store_shards = 1 + rng.below(4) as u32;
-        cluster.store_rate = pick(&mut rng, &[1000, 100_000]);
+        // A store that is asked by many has to be faster: where renewing a lease takes longer than it lasts, nobody gets anywhere.
+        cluster.store_rate = pick(&mut rng, &[1000, 100_000]).max(if nodes > 8 { 20_000 } else { 0 });
         cluster.staged_per_core = 1 + rng.below(3) as u32;
         cluster.core_bandwidth = (rng.below(4) == 0).then_some(cluster.bandwidth * 2);
         cluster.cache_bytes = match rng.below(3) {
@@ -70,83 +47,19 @@ impl Case {
         cluster.submission = if rng.below(2) == 0 { Submission::One } else { Submission::Spread };
         let order = throng_core::order::NAMES[rng.below(throng_core::order::NAMES.len() as u64) as usize];
         cluster.order = order.parse().expect("a known order");
-        cluster.place = draw_place(&mut rng).parse().expect("a known policy");
+        let mut more = Rng::named(seed, "swarm's parameters");
+        cluster.place = draw_place(&mut rng, &mut more).parse().expect("a known policy");
         if rng.below(4) != 0 {
             cluster.faults = draw_faults(&mut rng, &cluster);
         }
         let mut rng = Rng::named(seed, "swarm's machines");
         cluster = draw_machines(&mut rng, cluster, largest_need);
-        Case { text, cluster, is_uniform }
-    }
-
-    /// Runs it; says what was wrong.
-    pub fn run(&self) -> Result<Outcome, String> {
-        let flow = Workflow::parse(&self.text, Format::Yaml, "swarm", &NoFiles);
-        let flow = Arc::new(flow.map_err(|problems| format!("the drawn workflow is bad: {problems:?}"))?);
-        let world = World::new(flow.clone(), self.cluster.clone()).map_err(|problem| problem.to_string())?;
-        let world = world.with_checks();
-        let is_uniform = self.is_uniform;
-        let steals = ["mlb", "mdl", "rlds", "flds", "adaptive", "fair"].contains(&self.cluster.place.name.as_str());
-        let watches_idleness = steals && self.cluster.faults == Faults::default() && is_uniform;
-        let mut unfair_since: Option<Time> = None;
-        let (world, outcome) = world
-            .with_inspector(Box::new(move |world| {
-                let (mut has_idle, mut has_shared) = (false, false);
-                for member in world.members() {
-                    member.node().check()?;
-                    if is_uniform && member.may_start(world.now()) && member.node().could_start() {
-                        return Err(format!("node {} could start something and does not", member.me().node.0));
-                    }
-                    has_idle |= member.node().wants_work();
-                    has_shared |= member.node().shared_len() > 0;
-                }
-                if watches_idleness && has_idle && has_shared {
-                    let since = *unfair_since.get_or_insert(world.now());
-                    if world.now().since(since) > LONGEST_REST * 4 {
-                        return Err(format!("a node has been idle since {since:?} while another has tasks to share"));
-                    }
-                } else {
-                    unfair_since = None;
-                }
-                Ok(())
-            }))
-            .run_and_keep();
-        if let Some(reason) = &outcome.stuck {
-            return Err(format!("at {:.3} s: {reason}", world.now().as_secs_f64()));
+        if !is_uniform {
+            draw_small_machines(&mut Rng::named(seed, "swarm's small machines"), &mut cluster);
         }
-        self.judge(&flow, &world, &outcome)?;
-        Ok(outcome)
-    }
-
-    /// Checks how it ended.
-    fn judge(&self, flow: &Workflow, world: &World, outcome: &Outcome) -> Result<(), String> {
-        let faults = &self.cluster.faults;
-        let may_fail = faults.failing > 0.0
-            || faults.deadly > 0.0
-            || ((faults.has_crashes() || !faults.partitions.is_empty())
-                && matches!(self.cluster.inputs, Inputs::Spread | Inputs::Scattered | Inputs::Node(_)));
-        if !may_fail && outcome.not_done > 0 {
-            return Err(format!("{} tasks did not succeed, and nothing was wrong with them", outcome.not_done));
-        }
-        if outcome.not_done == 0 && outcome.of_bound() > 1.0 {
-            return Err(format!("it took {:?}, and the bound is {:?}", outcome.makespan, outcome.bound));
-        }
-        for task in flow.tasks() {
-            let record = world.memory().record(task);
-            if record.phase < Phase::Settled {
-                return Err(format!("{task:?} has no verdict at the end"));
-            }
-            if record.verdict == Verdict::Done || record.generation > 0 {
-                continue;
-            }
-            let child_done = |child: &TaskId| world.memory().record(*child).verdict == Verdict::Done;
-            if let Some(child) = flow.children(task).find(child_done)
-                && faults.failovers.is_empty()
-            {
-                return Err(format!("{child:?} is done, and its parent {task:?} is not"));
-            }
-        }
-        Ok(())
+        draw_ways(&mut Rng::named(seed, "swarm's ways"), &mut cluster);
+        draw_more_faults(&mut Rng::named(seed, "swarm's other faults"), &mut cluster);
+        Case { text, cluster, is_uniform, has_short_timeouts }
     }
 }
 
@@ -154,14 +67,17 @@ fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.below(from.len() as u64) as usize]
 }
 
-/// A random graph of tasks that read files of earlier ones or from outside; also the most room that a task needs.
-fn draw_workflow(rng: &mut Rng, cores: u32, is_uniform: bool) -> (String, u64) {
+/// A random graph of tasks that read files of earlier ones or from outside; also the most room that a task needs, and whether some may
+/// take longer than they are allowed to.
+fn draw_workflow(rng: &mut Rng, limits: &mut Rng, cores: u32, is_uniform: bool) -> (String, u64, bool) {
     let most = pick(rng, &[5, 40, 150]);
     let count = 1 + rng.below(most);
     let longest_ms = pick(rng, &[10, 500, 3000]);
     let largest_kb = pick(rng, &[1, 100, 5000]);
     let (mut text, mut largest_need) = ("tasks:\n".to_owned(), 1);
     let mut made: Vec<(String, u64)> = Vec::new();
+    let (has_timeouts, has_short_timeouts) = (limits.below(6) == 0, limits.below(2) == 0);
+    let has_priorities = limits.below(4) == 0;
     for task in 0..count {
         let (mut reads, mut need) = (Vec::new(), 0);
         for _ in 0..rng.below(4) {
@@ -202,10 +118,18 @@ fn draw_workflow(rng: &mut Rng, cores: u32, is_uniform: bool) -> (String, u64) {
         if task > 0 && rng.below(6) == 0 {
             let _ = write!(text, ", after: [t{}]", rng.below(task));
         }
+        if has_timeouts {
+            // Half an hour is long enough for anything here, however slow it is.
+            let timeout_ms = if has_short_timeouts { 1 + limits.below(longest_ms * 2) } else { 1_800_000 };
+            let _ = write!(text, ", timeout: {timeout_ms}ms");
+        }
+        if has_priorities {
+            let _ = write!(text, ", priority: {}", limits.below(3));
+        }
         text.push_str(" }\n");
         made.extend(writes);
     }
-    (text, largest_need)
+    (text, largest_need, has_timeouts && has_short_timeouts)
 }
 
 /// Machines of two types, disks with little or much memory in front of them, and a narrow core of the network: or nothing of it.
@@ -234,7 +158,16 @@ fn draw_machines(rng: &mut Rng, mut cluster: Cluster, largest_need: u64) -> Clus
     cluster
 }
 
-fn draw_place(rng: &mut Rng) -> String {
+/// Machines that cannot run everything: never the first one, which is always there in the end.
+fn draw_small_machines(rng: &mut Rng, cluster: &mut Cluster) {
+    if let Some(machine) = cluster.types.get_mut(1)
+        && rng.below(2) == 0
+    {
+        machine.cores = 1 + rng.below(machine.cores.into()) as u32;
+    }
+}
+
+fn draw_place(rng: &mut Rng, more: &mut Rng) -> String {
     let name = throng_core::place::NAMES[rng.below(throng_core::place::NAMES.len() as u64) as usize];
     match name {
         "fair" => {
@@ -246,10 +179,32 @@ fn draw_place(rng: &mut Rng) -> String {
             let t = pick(rng, &["0", "0.1", "0.5", "5", "inf"]);
             let tt = pick(rng, &["100ms", "1s", "10s"]);
             let steal = pick(rng, &["half", "one"]);
-            format!("{name}:t={t},tt={tt},steal={steal},poll=1ms,cap={}s,check=500ms", LONGEST_REST.as_secs())
+            let (poll, cap) = (pick(more, &["1ms", "1ms", "20ms", "500ms"]), pick(more, &["8s", "8s", "1s"]));
+            let check = pick(more, &["500ms", "500ms", "50ms", "5s"]);
+            let neighbours = pick(more, &["sqrt", "sqrt", "1", "3", "100"]);
+            format!("{name}:t={t},tt={tt},steal={steal},poll={poll},cap={cap},check={check},neighbours={neighbours}")
         }
         "sampled" => format!("sampled:d={}", 1 + rng.below(3)),
+        "queue" => format!("queue:poll={}", pick(more, &["1ms", "10ms", "1s"])),
         _ => name.to_owned(),
+    }
+}
+
+/// Ways to run that are not ordinary: what may run at once, tasks that differ from what is written of them, another policy from some point of
+/// the run on, and inputs that chance has laid out.
+fn draw_ways(rng: &mut Rng, cluster: &mut Cluster) {
+    if rng.below(4) == 0 {
+        cluster.pack = "fixed".parse().expect("a known pack");
+    }
+    if rng.below(3) == 0 {
+        cluster.variation = Variation { time: pick(rng, &[0.0, 0.3, 1.0]), size: pick(rng, &[0.0, 0.3, 1.0]) };
+    }
+    if rng.below(5) == 0 {
+        let place = draw_place(&mut rng.split(), &mut rng.split()).parse().expect("a known policy");
+        cluster.later = Some(Later { share_done: rng.unit(), place });
+    }
+    if rng.below(8) == 0 {
+        cluster.inputs = Inputs::Scattered;
     }
 }
 
@@ -308,4 +263,24 @@ fn draw_faults(rng: &mut Rng, cluster: &Cluster) -> Faults {
         }
     }
     faults
+}
+
+/// Tasks that nobody wants any more, and nodes that die by chance.
+fn draw_more_faults(rng: &mut Rng, cluster: &mut Cluster) {
+    let seconds = |rng: &mut Rng, most: u64| Duration::from_millis(rng.below(most * 1000));
+    if rng.below(5) == 0 {
+        for _ in 0..1 + rng.below(3) {
+            // Mostly the first ones of a workflow and the first seconds: later there is less to cancel.
+            let first = pick(rng, &[5, 40, 150]);
+            let task = rng.below(first) as u32;
+            let (node, most) = (rng.below(cluster.nodes.into()) as u32, pick(rng, &[1, 10]));
+            cluster.faults.cancels.push(Cancel { task, node, at: seconds(rng, most) });
+        }
+    }
+    if rng.below(10) == 0 {
+        // Longer than it takes others to notice: where nodes die sooner, runs hardly come to an end.
+        let every = Duration::from_secs(pick(rng, &[15, 60, 300]));
+        let back_after = Some(seconds(rng, 20));
+        cluster.faults.crashes_by_chance.push(Crashes { every, back_after });
+    }
 }

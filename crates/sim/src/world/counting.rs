@@ -1,0 +1,105 @@
+//! What a run is counted by: what was settled when, how many slots were busy, and what everybody has done.
+
+use throng_core::ids::ObjectId;
+use throng_core::member::Member;
+use throng_core::store::{Answer, Phase, Verb, Verdict};
+use throng_core::time::Time;
+
+use super::World;
+use crate::work::Work;
+
+impl World {
+    /// Keeps count of what has been accepted: each task once. The store is done with these words at `done`.
+    pub(super) fn note_settled(&mut self, done: Time, verbs: &[Verb], answers: &[Answer]) {
+        let settled = done.since(Time::START);
+        for (verb, answer) in verbs.iter().zip(answers) {
+            match (verb, answer) {
+                (Verb::Settle { task, owner, generation, verdict: Verdict::Done, .. }, Answer::Done) => {
+                    self.check_settled(*task, *generation, *owner);
+                    let (word, bit) = (&mut self.is_done[task.index() / 64], 1 << (task.index() % 64));
+                    if *word & bit == 0 {
+                        *word |= bit;
+                        self.outcome.done += 1;
+                        let speed = self.machines[owner.node.index()].speed;
+                        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
+                        self.outcome.useful_ns += work.length(*task).as_nanos();
+                    }
+                    (self.last_progress, self.deaths_in_vain) = (self.now, 0);
+                    self.outcome.makespan = settled.max(self.outcome.makespan);
+                }
+                (Verb::Settle { task, .. }, Answer::Done) => {
+                    self.outcome.makespan = settled.max(self.outcome.makespan);
+                    self.record_failed(*task);
+                }
+                (Verb::Cancel { task, .. }, Answer::Cancelled { .. }) => {
+                    self.outcome.makespan = settled.max(self.outcome.makespan);
+                    self.note_cancelled(*task);
+                }
+                (verb, answer) if self.recorder.is_some() => self.record_answer(verb, answer),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn set_busy(&mut self, change: i32) {
+        self.busy = self.busy.saturating_add_signed(change);
+        if self.wants_curve {
+            let at = self.now.since(Time::START);
+            match self.outcome.busy_curve.last_mut() {
+                Some((time, busy)) if *time == at => *busy = self.busy,
+                _ => self.outcome.busy_curve.push((at, self.busy)),
+            }
+        }
+    }
+
+    /// Puts together what everybody has counted.
+    pub(super) fn count_up(&mut self) {
+        self.count_verdicts();
+        self.outcome.events = self.agenda.planned();
+        self.outcome.store_verbs = self.storage.verbs;
+        self.outcome.store_batches = self.storage.batches;
+        for at in 0..self.machines.len() {
+            if let Some(member) = self.machines[at].member.take() {
+                self.add_up(&member);
+                self.machines[at].member = Some(member);
+            }
+        }
+    }
+
+    /// Counts what became of tasks. One that was done may have had to be done again in vain, so that only the last word counts.
+    pub(super) fn count_verdicts(&mut self) {
+        let all = self.flow.task_count() as u64;
+        if self.outcome.done < all || self.cluster.faults.needs_leases() {
+            self.outcome.done = 0;
+            for task in self.flow.tasks() {
+                let record = self.storage.memory.record(task);
+                match record.verdict {
+                    _ if record.phase < Phase::Settled => {}
+                    Verdict::Done => self.outcome.done += 1,
+                    Verdict::Failed => self.outcome.failed += 1,
+                    Verdict::Quarantined => self.outcome.quarantined += 1,
+                    Verdict::Skipped | Verdict::Cancelled => self.outcome.skipped += 1,
+                }
+            }
+        }
+        self.outcome.not_done = all - self.outcome.done;
+        let outside = (self.flow.made_count()..self.flow.object_count()).map(ObjectId::at);
+        let memory = &self.storage.memory;
+        let is_lost = |object: &ObjectId| memory.is_needed(*object) && memory.places(*object).next().is_none();
+        self.outcome.lost_inputs = outside.filter(is_lost).count() as u64;
+    }
+
+    /// Counts what a member has done, at the end of its life or of the run.
+    pub(super) fn add_up(&mut self, member: &Member) {
+        let (tally, cache) = (member.tally, member.cache_tally());
+        self.outcome.hits += cache.hits;
+        self.outcome.misses += cache.misses;
+        self.outcome.hunts += tally.hunts;
+        self.outcome.hunts_won += tally.hunts_won;
+        self.outcome.stolen += tally.stolen;
+        self.outcome.pushed += tally.pushed;
+        self.outcome.migrated += tally.migrated;
+        self.outcome.reopened += tally.reopened;
+        self.outcome.claimed += tally.claimed;
+    }
+}

@@ -1,0 +1,190 @@
+//! How a world is made: the store, the nodes, what lies where, and what will break.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use throng_core::ids::NodeId;
+use throng_core::kin::Kin;
+use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
+use throng_core::node::{Limits, Node, Policies};
+use throng_core::pack::{self, Capacity};
+use throng_core::policy::BadPolicy;
+use throng_core::pools::Pools;
+use throng_core::rng::Rng;
+use throng_core::store::{Memory, Owner};
+use throng_core::time::Time;
+use throng_core::workflow::{Resources, Workflow};
+use throng_core::{order, place};
+
+use super::recording::Untold;
+use super::unwanted::Unwanted;
+use super::{Inspector, Machine, Progress, Recorder, World, patience};
+use crate::cluster::{Cluster, Inputs, Submission};
+use crate::heap::Agenda;
+use crate::network::{Capacities, Network};
+use crate::outcome::Outcome;
+use crate::storage::Storage;
+use crate::{fit, outside};
+
+/// What all nodes have in common.
+pub(super) struct Common {
+    orders: order::Maker,
+    abilities: Arc<place::Abilities>,
+}
+
+impl World {
+    /// A cluster that is about to run a workflow.
+    pub fn new(flow: Arc<Workflow>, cluster: Cluster) -> Result<World, BadPolicy> {
+        let kin = Arc::new(Kin::of(&flow));
+        let nodes = cluster.nodes;
+        let owner = |at: u32| Owner { node: NodeId(at), boot: FIRST_BOOT };
+        let submission = cluster.submission;
+        let abilities = Arc::new(fit::abilities(&flow, &cluster)?);
+        let owners = std::cell::RefCell::new(place::FirstOwners::new(&flow, cluster.capacities()));
+        let mut memory = Memory::submit(flow.clone(), kin.clone(), |task| match submission {
+            Submission::One => owner(0),
+            Submission::Spread => {
+                let node = owners.borrow_mut().next(&flow, &abilities, task);
+                Owner { node, boot: FIRST_BOOT }
+            }
+        });
+        if let Some(later) = &cluster.later {
+            place::by_name(&later.place)?;
+        }
+        let common = Common { orders: order::Maker::new(&cluster.order, &flow)?, abilities };
+        let mut machines = Vec::with_capacity(nodes as usize);
+        for at in 0..nodes {
+            let member = make_member(&flow, &kin, &cluster, &common, owner(at), Time::START)?;
+            machines.push(Machine {
+                member: Some(member),
+                boot: FIRST_BOOT,
+                died: Time::START,
+                wake_at: None,
+                link_free_at: Time::START,
+                slots: vec![None; cluster.machine(NodeId(at)).0.cores as usize],
+                speed: cluster.machine(NodeId(at)).0.speed,
+                disk: None,
+            });
+        }
+        let lies = outside::bring(&flow, &cluster, &mut memory);
+        let storage = Storage::new(memory, cluster.store_shards, cluster.store_rate);
+        let network = Network::new(
+            nodes,
+            &Capacities {
+                card: &|node| cluster.machine(node).0.bandwidth,
+                disk: cluster.disk_bandwidth,
+                shared: cluster.shared_bandwidth,
+                core: cluster.core_bandwidth,
+            },
+        );
+        let outcome = Outcome { slots: cluster.slots().into(), ..Outcome::default() };
+        let mut world = World {
+            is_done: vec![0; flow.task_count().div_ceil(64)],
+            snapshots: vec![None; cluster.faults.failovers.len()],
+            rng: Rng::named(cluster.seed, "world"),
+            request_rng: Rng::named(cluster.seed, "requests"),
+            flow,
+            kin,
+            common,
+            cluster,
+            agenda: Agenda::new(),
+            machines,
+            storage,
+            network,
+            requests: BTreeSet::new(),
+            next_moved: None,
+            now: Time::START,
+            last_progress: Time::START,
+            last_return: Time::START,
+            deaths_in_vain: 0,
+            outcome,
+            busy: 0,
+            commands: Vec::new(),
+            wants_curve: false,
+            recorder: None,
+            untold: Untold::default(),
+            ended_well_ns: BTreeMap::new(),
+            progress: None,
+            inspector: None,
+            is_checked: false,
+            violation: None,
+            touched: BTreeSet::new(),
+            settled_by: BTreeMap::new(),
+            died_with: BTreeMap::new(),
+            unwanted: Unwanted::default(),
+        };
+        for at in 0..nodes as usize {
+            world.machines[at].disk = world.fresh_disk();
+        }
+        for (object, bytes, node) in lies {
+            world.tell(node, Event::Kept { object, bytes });
+        }
+        world.plan_faults();
+        Ok(world)
+    }
+
+    /// Also notes how many slots were busy when.
+    pub fn with_curve(mut self) -> World {
+        self.wants_curve = true;
+        self
+    }
+
+    /// Also records the run as a real one is recorded, with the slots of all nodes counted through.
+    pub fn with_recorder(mut self, recorder: Recorder) -> World {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// Also says now and then how far it has come.
+    pub fn with_progress(mut self, progress: Progress) -> World {
+        self.progress = Some(progress);
+        self
+    }
+
+    /// Also checks everything that nodes do against what they may.
+    pub(crate) fn with_checks(mut self) -> World {
+        self.is_checked = true;
+        self
+    }
+
+    /// Also has somebody look at everything after each event; what he objects to ends the run.
+    pub(crate) fn with_inspector(mut self, inspector: Inspector) -> World {
+        self.inspector = Some(inspector);
+        self
+    }
+}
+
+/// A node that has just been started.
+pub(super) fn make_member(
+    flow: &Arc<Workflow>,
+    kin: &Arc<Kin>,
+    cluster: &Cluster,
+    common: &Common,
+    me: Owner,
+    now: Time,
+) -> Result<Member, BadPolicy> {
+    let seed = cluster.seed.wrapping_mul(1 << 20) ^ (u64::from(me.node.0) << 1);
+    let (machine, _) = cluster.machine(me.node);
+    let resources = Resources { cpus_milli: u64::from(machine.cores) * 1000, memory_bytes: machine.memory_bytes };
+    let policies = Policies {
+        local: common.orders.make(seed),
+        shared: common.orders.make(seed ^ 1),
+        pack: pack::by_name(&cluster.pack, Capacity { width: machine.cores, resources }, flow)?,
+    };
+    let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
+    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
+    let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
+    let node = node.with_cache(cluster.cache_bytes, window, cluster.inputs == Inputs::Everywhere);
+    let setup = Setup {
+        me,
+        nodes: cluster.nodes,
+        bandwidth: machine.bandwidth,
+        round_trip: cluster.latency * 2,
+        patience: patience(cluster),
+        has_leases: cluster.faults.needs_leases(),
+        seed: cluster.seed,
+        abilities: common.abilities.clone(),
+    };
+    Ok(Member::new(flow.clone(), kin.clone(), setup, node, place::by_name(&cluster.place)?, now))
+}
