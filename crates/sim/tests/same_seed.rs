@@ -10,10 +10,12 @@ use throng_sim::swarm::Case;
 fn trace(case: &Case, seed: u64) -> Vec<u8> {
     let writer = Arc::new(Mutex::new(Writer::new()));
     let entries = writer.clone();
-    let told = case.run_recorded(Some(Box::new(move |now, entry| entries.lock().unwrap().write(now, entry))));
+    let told = case.run_recorded(Some(Box::new(move |now, entry| {
+        entries.lock().expect("nobody panics while it writes").write(now, entry)
+    })));
     assert!(told.is_ok(), "seed {seed}: {told:?}");
     let mut bytes = Vec::new();
-    writer.lock().unwrap().take(&mut bytes);
+    writer.lock().expect("nobody panics while it writes").take(&mut bytes);
     bytes
 }
 

@@ -215,6 +215,10 @@ impl Member {
             return;
         }
         self.held.insert(ready.task, Held { generation: ready.generation, tenure });
-        self.enqueue(now, ready, inputs, terms, out);
+        match terms {
+            // Whoever sent it may have done so under another policy: perhaps nobody asks here any more.
+            Terms::Host => self.place_task(now, ready, inputs, out),
+            _ => self.enqueue(now, ready, inputs, terms, out),
+        }
     }
 }

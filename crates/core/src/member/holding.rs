@@ -73,9 +73,7 @@ impl Member {
             }
             Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
             Terms::Share | Terms::Verify => self.tell_node(now, node::Event::Offered(ready), out),
-            Terms::Host if self.place.hosts() => self.take_in(now, ready, inputs, out),
-            // Whoever sent it did not know that nobody asks hosts any more.
-            Terms::Host => self.place_task(now, ready, inputs, out),
+            Terms::Host => self.take_in(now, ready, inputs, out),
         }
     }
 

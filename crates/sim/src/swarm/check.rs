@@ -41,11 +41,12 @@ struct Patience {
     hunts: u64,
 }
 
-/// Since when a node has been idle while another has had tasks to share, and how often it had hunted by then.
+/// Since when a node has been idle while another has had tasks to share, and how often it had hunted in vain by then. (A node with many free
+/// slots that gets one task at a time stays idle for some while though nothing is wrong.)
 #[derive(Clone, Copy)]
 struct Unfair {
     since: Time,
-    hunts: u64,
+    in_vain: u64,
 }
 
 /// What is remembered from event to event.
@@ -97,7 +98,7 @@ impl Inspection {
                 self.unfair[at * nodes..(at + 1) * nodes].fill(None);
                 continue;
             };
-            let hunts = member.tally.hunts;
+            let (hunts, in_vain) = (member.tally.hunts, member.tally.hunts.saturating_sub(member.tally.hunts_won));
             if self.hunted[at].1 != hunts {
                 self.hunted[at] = (now, hunts);
             }
@@ -107,13 +108,13 @@ impl Inspection {
                     *unfair = None;
                     continue;
                 }
-                let begun = *unfair.get_or_insert(Unfair { since: now, hunts });
+                let begun = *unfair.get_or_insert(Unfair { since: now, in_vain });
                 let rested = now.since(begun.since.max(self.hunted[at].0));
-                let tried = hunts.saturating_sub(begun.hunts);
+                let tried = in_vain.saturating_sub(begun.in_vain);
                 if rested > patience.between_hunts || tried > patience.hunts {
                     return Err(format!(
                         "node {at} has been idle since {:.3} s while node {other} has had tasks to share: it has asked {tried} \
-                         times (of {}), the last time {rested:?} ago (of {:?})",
+                         times in vain (of {}), the last time {rested:?} ago (of {:?})",
                         begun.since.as_secs_f64(),
                         patience.hunts,
                         patience.between_hunts,

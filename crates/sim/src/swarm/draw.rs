@@ -278,8 +278,8 @@ fn draw_more_faults(rng: &mut Rng, cluster: &mut Cluster) {
         }
     }
     if rng.below(10) == 0 {
-        // Longer than it takes others to notice: where nodes die sooner, runs hardly come to an end.
-        let every = Duration::from_secs(pick(rng, &[15, 60, 300]));
+        // Much longer than it takes others to notice: where nodes die sooner, runs hardly come to an end.
+        let every = Duration::from_secs(pick(rng, &[40, 120, 600]));
         let back_after = Some(seconds(rng, 20));
         cluster.faults.crashes_by_chance.push(Crashes { every, back_after });
     }
