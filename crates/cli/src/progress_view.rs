@@ -159,7 +159,7 @@ impl Speed {
         let (since, before) = *self.samples.front().expect("one has just been added");
         let seconds = (elapsed - since).as_secs_f64();
         let per_second = if seconds > 0.0 { (ended - before) as f64 / seconds } else { 0.0 };
-        let left = (per_second > 0.0).then(|| Duration::from_secs_f64(left as f64 / per_second));
+        let left = (per_second > 0.0).then(|| words::seconds_long(left as f64 / per_second));
         Estimate { per_second, left, is_least: false }
     }
 

@@ -17,9 +17,14 @@ pub fn duration(length: Duration) -> String {
     }
 }
 
+/// So many seconds; the longest time there is if they are more.
+pub fn seconds_long(length: f64) -> Duration {
+    Duration::try_from_secs_f64(length.max(0.0)).unwrap_or(Duration::MAX)
+}
+
 /// A length of time in seconds.
 pub fn seconds(length: f64) -> String {
-    duration(Duration::from_secs_f64(length.max(0.0)))
+    duration(seconds_long(length))
 }
 
 /// A rate per second.

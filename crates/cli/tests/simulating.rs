@@ -565,6 +565,22 @@ fn what_is_written_goes_to_disk_only_to_make_room() {
 }
 
 #[test]
+fn tasks_run_only_where_they_fit_whatever_the_policy() {
+    let text = "tasks: { big: { foreach: { i: 1..6 }, sleep: 10s, cpus: 4 }, small: { foreach: { i: 1..8 }, sleep: 10s } }";
+    let sandbox = Sandbox::with_flow(text);
+    for place in ["fair", "mlb", "flds", "adaptive", "random", "sampled", "queue", "central"] {
+        for submit in ["one", "spread"] {
+            let arguments = ["--machines", "4x2,3x4", "--place", place, "--submit", submit];
+            let figures = result(&sandbox, &arguments);
+            assert_eq!(figures["done"], 14, "{place}, {submit}: {figures}");
+            // Six times all cores of one of three machines.
+            let seconds = figures["makespan_ns"].as_f64().unwrap() / 1e9;
+            assert!((20.0..61.0).contains(&seconds), "{place}, {submit}: {seconds}");
+        }
+    }
+}
+
+#[test]
 fn machines_and_memory_that_cannot_be() {
     let sandbox = Sandbox::with_flow("tasks: { big: { sleep: 1s, cpus: 4 } }");
     for (arguments, words) in [
@@ -572,7 +588,7 @@ fn machines_and_memory_that_cannot_be() {
         (&["--machines", "4x8", "--nodes", "4"], "cannot be used with"),
         (&["--memory-tier", "1GB"], "--disk-bandwidth"),
         (&["--disk-bandwidth", "1GB", "--memory-tier", "9GB"], "make --memory-tier smaller"),
-        (&["--machines", "4x8,1x2"], "it asks for 4 cores, and a node has 2 cores"),
+        (&["--machines", "4x3,1x2"], "it asks for 4 cores, and a node has 3 cores"),
         (&["--machines", "4x8", "--compare", "nodes=1,2"], "--machines says it already"),
         (&["--machines", "2x8", "--inputs", "node=2"], "there is no node 2"),
     ] {

@@ -98,6 +98,7 @@ impl Ledger {
             class: flow.class(task, attempt),
             priority: flow.priority(task),
             attempt,
+            excused: 0,
             generation: 0,
             input_bytes,
         }

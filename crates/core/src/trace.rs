@@ -449,6 +449,8 @@ impl<'a> Reader<'a> {
             class: ClassId(self.small()?),
             priority: self.signed()?.try_into().map_err(|_| Stop::Damaged)?,
             attempt: self.tiny()?,
+            // Only simulated nodes die, and their record is not replayed.
+            excused: 0,
             generation: self.tiny()?,
             input_bytes: self.number()?,
         })
@@ -579,7 +581,8 @@ mod tests {
 
     fn samples() -> Vec<(Time, Entry)> {
         let (task, class, object) = (TaskId(7), ClassId(1), ObjectId(8));
-        let ready = ReadyTask { task, class, priority: -3, attempt: 2, generation: 3, input_bytes: 1 << 40 };
+        let ready =
+            ReadyTask { task, class, priority: -3, attempt: 2, excused: 0, generation: 3, input_bytes: 1 << 40 };
         let usage = Usage {
             user_us: 1,
             system_us: 2,

@@ -255,6 +255,7 @@ impl World {
                 class: self.flow.class(task, 1),
                 priority: self.flow.priority(task),
                 attempt: 1,
+                excused: 0,
                 generation: 0,
                 input_bytes: inputs.total_bytes,
             };

@@ -206,7 +206,7 @@ pub fn time(length: Duration) -> String {
 
 /// As [`time`], of seconds.
 pub fn seconds(length: f64) -> String {
-    time(Duration::from_secs_f64(length.max(0.0)))
+    time(words::seconds_long(length))
 }
 
 /// A part of a whole; what is not quite all of it never looks like all.

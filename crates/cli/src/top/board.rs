@@ -269,6 +269,7 @@ mod tests {
             class: throng_core::ids::ClassId(0),
             priority: 0,
             attempt: 1,
+            excused: 0,
             generation: 0,
             input_bytes: 0,
         };

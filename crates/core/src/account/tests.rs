@@ -35,6 +35,7 @@ fn ready(task: u32) -> Entry {
         class,
         priority: 0,
         attempt: 1,
+        excused: 0,
         generation: 0,
         input_bytes: 0,
     }))

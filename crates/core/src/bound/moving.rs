@@ -61,9 +61,11 @@ impl Moving<'_> {
         for object in flow.inputs(task) {
             let bytes = (self.bytes)(object);
             if let Some(parent) = flow.producer(object) {
-                *made.entry(parent).or_insert(0u64) += bytes;
+                let sum = made.entry(parent).or_insert(0u64);
+                *sum = sum.saturating_add(bytes);
             } else if let Lies::On(node) = (self.lies)(object) {
-                *lying.entry(node).or_insert(0u64) += bytes;
+                let sum = lying.entry(node).or_insert(0u64);
+                *sum = sum.saturating_add(bytes);
             } else if (self.lies)(object) == Lies::Everywhere {
                 continue;
             }
@@ -71,7 +73,7 @@ impl Moving<'_> {
         }
         let nearest = lying.into_values().max().unwrap_or(0);
         let made = made.into_iter().map(|(parent, bytes)| (bytes as f64, length_ns(parent) as f64 / 1e9)).collect();
-        let seconds = self.soonest((coming - nearest) as f64, made);
+        let seconds = self.soonest(coming.saturating_sub(nearest) as f64, made);
         // A little less than it is, so that rounding never makes it more.
         ((seconds * (1.0 - 1e-12) * 1e9) as u64).saturating_sub(1)
     }

@@ -100,14 +100,14 @@ impl Member {
             (Purpose::Settle(task), answer) => self.settled(now, task, answer == Answer::Done, out),
             (
                 Purpose::Close { parent, generation: of, child },
-                Answer::Closed { closed, generation, attempt, tenure, inputs },
+                Answer::Closed { closed, generation, tries, tenure, inputs },
             ) => {
-                let load = self.load_of(child, attempt, generation, tenure, inputs);
+                let load = self.load_of(child, tries, generation, tenure, inputs);
                 self.closed(now, parent, closed, load, out);
                 self.child_answered(parent, of);
             }
-            (Purpose::CloseFor { parent, child }, Answer::Closed { closed, generation, attempt, tenure, inputs }) => {
-                let load = self.load_of(child, attempt, generation, tenure, inputs);
+            (Purpose::CloseFor { parent, child }, Answer::Closed { closed, generation, tries, tenure, inputs }) => {
+                let load = self.load_of(child, tries, generation, tenure, inputs);
                 self.closed(now, parent, closed, load, out);
             }
             (Purpose::Release(object), Answer::Unneeded(places)) => self.released(now, object, &places, out),
@@ -134,8 +134,8 @@ impl Member {
             (Purpose::Await { task, parent, generation, position }, answer) => {
                 self.awaits(task, parent, generation, position, answer == Answer::Done);
             }
-            (Purpose::Reopen { parent, generation, child }, Answer::Reopened { reopened, attempt, tenure, inputs }) => {
-                let load = self.load_of(parent, attempt, generation.saturating_add(1), tenure, inputs);
+            (Purpose::Reopen { parent, generation, child }, Answer::Reopened { reopened, tries, tenure, inputs }) => {
+                let load = self.load_of(parent, tries, generation.saturating_add(1), tenure, inputs);
                 self.reopened(now, child, reopened, load, out);
             }
             (Purpose::Cancel(task), Answer::Cancelled { generation, holder }) => {

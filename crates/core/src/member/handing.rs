@@ -123,8 +123,8 @@ impl Member {
 
     /// Somebody who is dead gave a task to a node that may not have heard of it.
     pub(super) fn remind(&mut self, to: Owner, holding: &Holding) {
-        let Holding { task, attempt, generation, tenure, inputs, .. } = *holding;
-        let load = self.load_of(task, attempt, generation, tenure, inputs);
+        let Holding { task, tries, generation, tenure, inputs, .. } = *holding;
+        let load = self.load_of(task, tries, generation, tenure, inputs);
         let address = Address { to, serial: 0, terms: Terms::Verify };
         self.parcels.gathered.entry(address).or_default().push(load);
     }

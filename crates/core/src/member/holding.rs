@@ -4,7 +4,7 @@ use super::{Command, Held, Load, Member, Terms, estimated};
 use crate::ids::{ClassId, TaskId};
 use crate::node::{self, ReadyTask};
 use crate::place::{Placement, View};
-use crate::store::{Holding, Inputs, Phase};
+use crate::store::{Holding, Inputs, Phase, Tries};
 use crate::time::Time;
 
 impl Member {
@@ -93,20 +93,21 @@ impl Member {
     }
 
     /// What a node has to know of a task that the store made this member's.
-    pub(super) fn ready_task(&self, task: TaskId, attempt: u16, generation: u16, inputs: &Inputs) -> ReadyTask {
-        let attempt = attempt.saturating_add(1);
+    pub(super) fn ready_task(&self, task: TaskId, tries: Tries, generation: u16, inputs: &Inputs) -> ReadyTask {
+        let attempt = tries.last.saturating_add(1);
         ReadyTask {
             task,
             class: self.flow.class(task, attempt),
             priority: self.flow.priority(task),
             attempt,
+            excused: tries.excused,
             generation,
             input_bytes: inputs.total_bytes,
         }
     }
 
-    pub(super) fn load_of(&self, task: TaskId, attempt: u16, generation: u16, tenure: u16, inputs: Inputs) -> Load {
-        Load { ready: self.ready_task(task, attempt, generation, &inputs), inputs, tenure }
+    pub(super) fn load_of(&self, task: TaskId, tries: Tries, generation: u16, tenure: u16, inputs: Inputs) -> Load {
+        Load { ready: self.ready_task(task, tries, generation, &inputs), inputs, tenure }
     }
 
     pub(super) fn generation(&self, task: TaskId) -> u16 {
@@ -115,7 +116,7 @@ impl Member {
 
     /// Takes in what the store says is this member's.
     pub(super) fn accept_holding(&mut self, now: Time, holding: Holding, out: &mut Vec<Command>) {
-        let Holding { task, phase, generation, attempt, tenure, verdict, inputs, outputs } = holding;
+        let Holding { task, phase, generation, tries, tenure, verdict, inputs, outputs } = holding;
         if self.is_out_of_date(task) {
             return;
         }
@@ -125,7 +126,7 @@ impl Member {
                 if generation > 0 {
                     self.retain_inputs(task, generation);
                 }
-                let ready = self.ready_task(task, attempt, generation, &inputs);
+                let ready = self.ready_task(task, tries, generation, &inputs);
                 self.accept(now, Load { ready, inputs, tenure }, out);
             }
             Phase::Settled => self.deliver_again(task, verdict, generation, outputs),

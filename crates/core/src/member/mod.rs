@@ -90,7 +90,8 @@ impl Setup {
             return Duration::ZERO;
         }
         let nanoseconds = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth.max(1));
-        self.round_trip + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX / 4))
+        let alone = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX / 4));
+        self.round_trip.saturating_add(alone)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::order;
 use crate::pack::Fixed;
 use crate::place;
 use crate::pools::Pools;
-use crate::store::{Answer, Memory, Phase, Verdict};
+use crate::store::{Answer, Memory, Phase, Tries, Verdict};
 use crate::workflow::{Format, NoFiles};
 
 /// Two, three or four members, and what happens between them.
@@ -97,7 +97,7 @@ impl Cluster {
         }
         for task in flow.tasks().filter(|task| flow.parent_count(*task) == 0) {
             let inputs = cluster.memory.inputs(task);
-            let ready = cluster.member(0).ready_task(task, 0, 0, &inputs);
+            let ready = cluster.member(0).ready_task(task, Tries::default(), 0, &inputs);
             cluster.events.push_back((first(task) as usize, Event::Ready(ready, inputs)));
         }
         cluster

@@ -56,10 +56,10 @@ pub(super) struct Cache {
     capacity: u64,
     /// The capacity that it has when nothing is wrong: what does not fit into that never will.
     nominal: u64,
-    /// All that is here, on its way, or reserved for outputs.
-    used: u64,
+    /// All that is here, on its way, or reserved for outputs: wide enough for whatever sizes people write.
+    used: u128,
     /// What of it is about to go.
-    leaving: u64,
+    leaving: u128,
     entries: BTreeMap<ObjectId, Entry>,
     /// What is kept and has not been asked for since it came: without an entry until it is.
     untouched: Untouched,
@@ -132,7 +132,7 @@ impl Cache {
     }
 
     pub(super) fn used(&self) -> u64 {
-        self.used
+        u64::try_from(self.used).unwrap_or(u64::MAX)
     }
 
     pub(super) fn capacity(&self) -> u64 {
@@ -152,9 +152,9 @@ impl Cache {
 
     /// Checks that room and pins are what these account for.
     pub(super) fn check(&self, pins: &BTreeMap<ObjectId, u32>, reserved: u64) -> Result<(), String> {
-        let touched: u64 = self.entries.values().map(|entry| entry.bytes).sum();
-        let held = touched + self.untouched.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        if held + reserved != self.used {
+        let touched: u128 = self.entries.values().map(|entry| u128::from(entry.bytes)).sum();
+        let held = touched + self.untouched.iter().map(|(_, bytes)| u128::from(bytes)).sum::<u128>();
+        if held + u128::from(reserved) != self.used {
             return Err(format!("{held} bytes are held and {reserved} reserved, but {} counted", self.used));
         }
         for (object, entry) in &self.entries {
@@ -184,7 +184,7 @@ impl Cache {
     /// beyond the capacity.
     pub(super) fn reserve(&mut self, coming: &[(ObjectId, u64)], besides: u64, all_inputs: u64, forced: bool) -> Room {
         let new = coming.iter().filter(|(object, _)| self.state(*object).is_none());
-        let needed = new.map(|(_, bytes)| *bytes).sum::<u64>().saturating_add(besides);
+        let needed = new.map(|(_, bytes)| u128::from(*bytes)).sum::<u128>() + u128::from(besides);
         if all_inputs.saturating_add(besides) > self.nominal {
             return Room::Never;
         }
@@ -192,34 +192,34 @@ impl Cache {
         if coming.iter().any(|(object, _)| self.state(*object) == Some(State::Leaving)) {
             return Room::NotNow;
         }
-        let free = self.capacity.saturating_sub(self.used);
+        let free = u128::from(self.capacity).saturating_sub(self.used);
         if needed > free && !forced {
             return self.make_room(needed - free);
         }
         for (object, bytes) in coming {
             if self.state(*object).is_none() {
-                self.used += bytes;
+                self.used += u128::from(*bytes);
                 self.expect(*object, *bytes);
             }
         }
-        self.used += besides;
+        self.used += u128::from(besides);
         Room::Reserved
     }
 
     /// Whether there is room for so many bytes, or would be if all went that can.
     pub(super) fn could_hold(&self, bytes: u64) -> bool {
-        let free = self.capacity.saturating_sub(self.used);
-        bytes <= free || !self.idle.is_empty() || self.leaving > 0
+        let free = u128::from(self.capacity).saturating_sub(self.used);
+        u128::from(bytes) <= free || !self.idle.is_empty() || self.leaving > 0
     }
 
-    fn make_room(&mut self, missing: u64) -> Room {
+    fn make_room(&mut self, missing: u128) -> Room {
         let mut gained = self.leaving;
         let mut leaving = Vec::new();
         for object in self.idle.values() {
             if gained >= missing {
                 break;
             }
-            gained += self.entries[object].bytes;
+            gained += u128::from(self.entries[object].bytes);
             leaving.push(*object);
         }
         if gained < missing {
@@ -235,7 +235,7 @@ impl Cache {
         let Some(entry) = self.entries.get_mut(&object) else { return };
         self.idle.remove(&entry.last_used);
         entry.state = State::Leaving;
-        self.leaving += entry.bytes;
+        self.leaving += u128::from(entry.bytes);
         self.changed(object, false);
     }
 
@@ -249,7 +249,7 @@ impl Cache {
 
     /// Gives back room that was reserved besides objects.
     pub(super) fn unreserve(&mut self, bytes: u64) {
-        self.used -= bytes;
+        self.used -= u128::from(bytes);
     }
 
     /// An object has come; says whether it was expected.
@@ -276,7 +276,7 @@ impl Cache {
     pub(super) fn keep(&mut self, object: ObjectId, bytes: u64) {
         let pins = self.entries.get(&object).map_or(0, |entry| entry.pins);
         self.remove(object);
-        self.used += bytes;
+        self.used += u128::from(bytes);
         self.untouched.insert(object, bytes);
         self.changed(object, true);
         if pins > 0
@@ -288,12 +288,12 @@ impl Cache {
 
     fn remove(&mut self, object: ObjectId) {
         if let Some(bytes) = self.untouched.remove(object) {
-            self.used -= bytes;
+            self.used -= u128::from(bytes);
         } else {
             let Some(entry) = self.entries.remove(&object) else { return };
-            self.used -= entry.bytes;
+            self.used -= u128::from(entry.bytes);
             if entry.state == State::Leaving {
-                self.leaving -= entry.bytes;
+                self.leaving -= u128::from(entry.bytes);
             }
             self.idle.remove(&entry.last_used);
         }
@@ -331,7 +331,7 @@ impl Cache {
             }
         } else if let Some(entry) = self.entries.get_mut(&object) {
             if entry.state == State::Leaving {
-                self.leaving -= entry.bytes;
+                self.leaving -= u128::from(entry.bytes);
             }
             entry.state = State::Here;
             entry.is_kept = true;

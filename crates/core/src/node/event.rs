@@ -15,6 +15,8 @@ pub struct ReadyTask {
     pub priority: i32,
     /// The attempt to come, from one.
     pub attempt: u16,
+    /// How many attempts before it do not use up what the task is allowed: their node died, or what they made was lost.
+    pub excused: u16,
     /// How often the task had to be done again because what it made was lost.
     pub generation: u16,
 }

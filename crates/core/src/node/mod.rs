@@ -491,7 +491,7 @@ impl Node {
             self.alarms.remove(&(alarm, slot));
         }
         let Running { ready, is_shared, killed, output_bytes, .. } = ended;
-        let ReadyTask { task, attempt, .. } = ready;
+        let ReadyTask { task, attempt, excused, .. } = ready;
         if let Some(stage) = &mut self.stage {
             stage.ended(&self.flow, task, output_bytes, out);
             stage.retry_parked(&self.flow, out);
@@ -501,7 +501,7 @@ impl Node {
             End::Killed if killed == Some(KillReason::Stop) => {
                 out.push(Command::Interrupt { task, attempt, retry_at: None });
             }
-            End::Failed { .. } | End::Killed if self.may_try_again(task, attempt, end) => {
+            End::Failed { .. } | End::Killed if self.may_try_again(task, attempt.saturating_sub(excused), end) => {
                 let retry_at = (!self.is_stopping()).then(|| now + back_off(attempt));
                 let again = ReadyTask { attempt: attempt + 1, class: self.next_class(&ready), ..ready };
                 self.retries.extend(retry_at.map(|time| ((time, task), (again, is_shared))));
@@ -516,9 +516,10 @@ impl Node {
         }
     }
 
-    fn may_try_again(&self, task: TaskId, attempt: u16, end: End) -> bool {
+    /// Whether a task may fail once more after so many attempts.
+    fn may_try_again(&self, task: TaskId, attempts: u16, end: End) -> bool {
         let code = if let End::Failed { code } = end { code } else { TIMEOUT_CODE };
-        u32::from(attempt) <= self.flow.retries(task) && self.flow.is_worth_retrying(task, code)
+        u32::from(attempts) <= self.flow.retries(task) && self.flow.is_worth_retrying(task, code)
     }
 
     /// The class of the attempt after this one: what it asks for may grow, but never beyond what the node has.

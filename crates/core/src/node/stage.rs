@@ -27,7 +27,7 @@ pub const FETCHES_AT_ONCE: usize = 16;
 /// Beyond so many fetches, there are more only while all that is open is small: large objects that come at the same time would only
 /// take from each other, and from their senders' other receivers.
 const LARGE_AT_ONCE: usize = 4;
-const SMALL_BYTES: u64 = 1_000_000;
+const SMALL_BYTES: u128 = 1_000_000;
 
 /// How often tasks found what they read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(super) struct Stage {
     fetching: BTreeMap<ObjectId, Vec<TaskId>>,
     /// Objects that somebody has been asked for.
     open: BTreeMap<ObjectId, u64>,
-    open_bytes: u64,
+    open_bytes: u128,
     /// Objects to ask for next: what each of several tasks still misses, the last of it first.
     line: VecDeque<Vec<(ObjectId, u64)>>,
     /// Objects that are looked for again because fetching them failed.
@@ -172,8 +172,8 @@ impl Stage {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
         let coming: Vec<(ObjectId, u64)> =
             staged.located.iter().filter(|(object, _)| !self.cache.expects(*object)).copied().collect();
-        let here: u64 = needed(flow, task, self.everywhere_from).filter_map(|object| self.cache.bytes(object)).sum();
-        let all_inputs = coming.iter().map(|(_, bytes)| *bytes).sum::<u64>().saturating_add(here);
+        let here = needed(flow, task, self.everywhere_from).filter_map(|object| self.cache.bytes(object));
+        let all_inputs = here.chain(coming.iter().map(|(_, bytes)| *bytes)).fold(0, u64::saturating_add);
         staged.input_bytes = all_inputs;
         match self.cache.reserve(&coming, staged.output_bytes, all_inputs, forced) {
             Room::Reserved => {}
@@ -204,10 +204,10 @@ impl Stage {
             let is_new = coming.binary_search_by_key(&object, |(new, _)| *new).is_ok();
             if is_new {
                 self.tally.misses += 1;
-                self.tally.miss_bytes += bytes;
+                self.tally.miss_bytes = self.tally.miss_bytes.saturating_add(bytes);
             } else {
                 self.tally.hits += 1;
-                self.tally.hit_bytes += bytes;
+                self.tally.hit_bytes = self.tally.hit_bytes.saturating_add(bytes);
             }
             if self.cache.has(object) {
                 continue;
@@ -240,7 +240,7 @@ impl Stage {
     }
 
     fn close(&mut self, object: ObjectId) {
-        self.open_bytes -= self.open.remove(&object).unwrap_or(0);
+        self.open_bytes -= u128::from(self.open.remove(&object).unwrap_or(0));
     }
 
     /// Asks for what is next in line, if not too much is open; what nobody waits for any more is left out.
@@ -251,7 +251,7 @@ impl Stage {
             self.line.push_back(missing);
             if self.fetching.get(&object).is_some_and(|waiting| !waiting.is_empty()) {
                 self.open.insert(object, bytes);
-                self.open_bytes += bytes;
+                self.open_bytes += u128::from(bytes);
                 out.push(Command::Fetch { object, bytes });
             } else {
                 self.fetching.remove(&object);

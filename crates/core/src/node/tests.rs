@@ -27,7 +27,15 @@ pub(super) fn node_for(text: &str, slots: u32, order_name: &str) -> (Arc<Workflo
 
 pub(super) fn ready(flow: &Workflow, task: u32) -> Event {
     let task = TaskId(task);
-    Event::Ready(ReadyTask { task, class: flow.class(task, 1), priority: 0, attempt: 1, generation: 0, input_bytes: 0 })
+    Event::Ready(ReadyTask {
+        task,
+        class: flow.class(task, 1),
+        priority: 0,
+        attempt: 1,
+        excused: 0,
+        generation: 0,
+        input_bytes: 0,
+    })
 }
 
 pub(super) fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {
@@ -67,6 +75,17 @@ fn a_failed_task_is_tried_again_after_its_back_off_and_then_given_up() {
     assert_eq!(step(&mut node, 2, &[Event::Wake]), [start(0, 2, 0)]);
     assert_eq!(step(&mut node, 3, &[failed]), [Command::Fail { task: TaskId(0), attempt: 2 }]);
     assert!(node.is_idle());
+}
+
+#[test]
+fn an_attempt_that_is_excused_does_not_use_up_retries() {
+    let (flow, mut node) = node_for("tasks: { t: { run: x, retries: 1 } }", 1, "fifo");
+    let Event::Ready(first) = ready(&flow, 0) else { unreachable!() };
+    step(&mut node, 0, &[Event::Ready(ReadyTask { attempt: 3, excused: 2, ..first })]);
+    let failed = Event::Finished { slot: SlotId(0), end: End::Failed { code: 1 } };
+    assert!(matches!(step(&mut node, 1, &[failed])[..], [Command::Interrupt { retry_at: Some(_), .. }]));
+    assert_eq!(step(&mut node, 9, &[Event::Wake]), [start(0, 4, 0)]);
+    assert_eq!(step(&mut node, 10, &[failed]), [Command::Fail { task: TaskId(0), attempt: 4 }]);
 }
 
 #[test]

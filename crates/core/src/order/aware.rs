@@ -206,7 +206,15 @@ mod tests {
         let mut order = order(flow.clone(), Arc::new(steps_to_end(&flow)), seed);
         for task in flow.tasks() {
             let class = flow.class(task, 1);
-            order.push(ReadyTask { task, class, priority: 0, attempt: 1, generation: 0, input_bytes: 20_000_000 });
+            order.push(ReadyTask {
+                task,
+                class,
+                priority: 0,
+                attempt: 1,
+                excused: 0,
+                generation: 0,
+                input_bytes: 20_000_000,
+            });
         }
         (flow, order)
     }

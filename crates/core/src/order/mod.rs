@@ -236,7 +236,15 @@ mod tests {
     use crate::ids::TaskId;
 
     fn ready(task: u32, class: u32, priority: i32, input_bytes: u64) -> ReadyTask {
-        ReadyTask { task: TaskId(task), class: ClassId(class), priority, attempt: 1, generation: 0, input_bytes }
+        ReadyTask {
+            task: TaskId(task),
+            class: ClassId(class),
+            priority,
+            attempt: 1,
+            excused: 0,
+            generation: 0,
+            input_bytes,
+        }
     }
 
     fn drained(mut order: impl Order) -> Vec<u32> {

@@ -176,8 +176,8 @@ impl Memory {
             }
             Verb::Reopen { task, generation, by } => {
                 let reopened = self.change(*task, |record| record.reopen(*generation, *by));
-                let Record { attempt, tenure, .. } = *self.record(*task);
-                Answer::Reopened { reopened, attempt, tenure, inputs: self.inputs(*task) }
+                let Record { tries, tenure, .. } = *self.record(*task);
+                Answer::Reopened { reopened, tries, tenure, inputs: self.inputs(*task) }
             }
             Verb::Cancel { task, by } => {
                 if !self.change(*task, |record| record.cancel(*by)) {
@@ -270,8 +270,8 @@ impl Memory {
         }
         let tells = matches!(closed, Closed::Ready | Closed::Skipped);
         let inputs = if tells { self.inputs(child) } else { Inputs::default() };
-        let Record { generation, attempt, tenure, .. } = record;
-        Answer::Closed { closed, generation, attempt, tenure, inputs }
+        let Record { generation, tries, tenure, .. } = record;
+        Answer::Closed { closed, generation, tries, tenure, inputs }
     }
 
     fn claim(&mut self, of: u32, dead: &[Owner], by: Owner) -> Answer {
@@ -319,7 +319,7 @@ impl Memory {
                 task,
                 phase: record.phase,
                 generation: record.generation,
-                attempt: record.attempt,
+                tries: record.tries,
                 tenure: record.tenure,
                 verdict: record.verdict,
                 inputs: self.inputs(task),

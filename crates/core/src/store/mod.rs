@@ -22,7 +22,7 @@ mod record;
 pub use members::{LEASE, Membership, Standing};
 pub use memory::Memory;
 pub use objects::SHARED_BY_ALL;
-pub use record::{Began, Closed, DEATHS_ALLOWED, NARROW, Phase, Record, Reopened};
+pub use record::{Began, Closed, DEATHS_ALLOWED, NARROW, Phase, Record, Reopened, Tries};
 
 use std::sync::Arc;
 
@@ -286,8 +286,8 @@ pub struct Holding {
     pub phase: Phase,
     /// Its generation.
     pub generation: u16,
-    /// The last attempt begun.
-    pub attempt: u16,
+    /// How often it was tried.
+    pub tries: Tries,
     /// Which tenure it is in.
     pub tenure: u16,
     /// What became of it, if it is settled.
@@ -311,8 +311,8 @@ pub enum Answer {
         closed: Closed,
         /// Its generation.
         generation: u16,
-        /// Its last attempt.
-        attempt: u16,
+        /// How often it was tried.
+        tries: Tries,
         /// Which tenure begins.
         tenure: u16,
         /// Its inputs.
@@ -329,8 +329,8 @@ pub enum Answer {
     Reopened {
         /// Who sees to it.
         reopened: Reopened,
-        /// The last attempt.
-        attempt: u16,
+        /// How often it was tried.
+        tries: Tries,
         /// Which tenure begins.
         tenure: u16,
         /// Its inputs.

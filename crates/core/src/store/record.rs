@@ -56,6 +56,15 @@ pub enum Began {
     Reopen,
 }
 
+/// How often a task was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tries {
+    /// The last attempt begun, from one.
+    pub last: u16,
+    /// How many of all attempts do not use up what the task is allowed: their node died, or what they made was lost.
+    pub excused: u16,
+}
+
 /// The record of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
@@ -70,8 +79,8 @@ pub struct Record {
     pub origin: u32,
     /// How often the task had to be done again because what it made was lost.
     pub generation: u16,
-    /// The last attempt begun, from one.
-    pub attempt: u16,
+    /// How often it was tried.
+    pub tries: Tries,
     /// How often the task has changed hands: which tenure this is.
     pub tenure: u16,
     /// How it began.
@@ -138,7 +147,7 @@ impl Record {
         let fits = matches!(self.phase, Phase::Ready | Phase::Running) && self.is_held_by(owner, generation);
         if fits {
             self.phase = Phase::Running;
-            self.attempt = self.attempt.max(attempt);
+            self.tries.last = self.tries.last.max(attempt);
         }
         fits
     }
@@ -255,8 +264,7 @@ impl Record {
         if self.phase == Phase::Running {
             self.deaths = self.deaths.saturating_add(1);
             self.phase = Phase::Ready;
-            // That attempt was not the task's fault, and does not use up what it is allowed.
-            self.attempt = self.attempt.saturating_sub(1);
+            self.tries.excused = self.tries.excused.saturating_add(1);
             if self.deaths >= DEATHS_ALLOWED {
                 (self.phase, self.verdict) = (Phase::Settled, Verdict::Quarantined);
             }
@@ -284,6 +292,7 @@ impl Record {
         let is_settled = self.phase >= Phase::Settled;
         if self.generation <= generation && is_settled && self.verdict == Verdict::Done {
             self.generation = generation + 1;
+            self.tries.excused = self.tries.last;
             self.phase = Phase::Ready;
             self.give_to(by, Began::Reopen, 0);
             return Reopened::Yours;

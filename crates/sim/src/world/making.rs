@@ -180,7 +180,7 @@ pub(super) fn make_member(
         me,
         nodes: cluster.nodes,
         bandwidth: machine.bandwidth,
-        round_trip: cluster.latency * 2,
+        round_trip: cluster.latency.saturating_mul(2),
         patience: patience(cluster),
         has_leases: cluster.faults.needs_leases(),
         seed: cluster.seed,

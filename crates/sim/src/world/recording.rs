@@ -108,7 +108,7 @@ impl World {
         if self.recorder.is_none() || !self.untold.failed.insert(task) {
             return;
         }
-        let attempt = self.storage.memory.record(task).attempt;
+        let attempt = self.storage.memory.record(task).tries.last;
         if attempt == 0 {
             self.record(|world| Entry::Command(world.why_never_begun(task)));
         }
@@ -168,10 +168,19 @@ impl World {
     fn record_ready(&mut self, task: TaskId) {
         self.record(|world| {
             let record = world.storage.memory.record(task);
-            let (attempt, generation) = (record.attempt.saturating_add(1), record.generation);
+            let (attempt, generation) = (record.tries.last.saturating_add(1), record.generation);
+            let excused = record.tries.excused;
             let (class, priority) = (world.flow.class(task, attempt), world.flow.priority(task));
             let input_bytes = world.storage.memory.inputs(task).total_bytes;
-            Entry::Event(node::Event::Ready(ReadyTask { task, class, priority, attempt, generation, input_bytes }))
+            Entry::Event(node::Event::Ready(ReadyTask {
+                task,
+                class,
+                priority,
+                attempt,
+                excused,
+                generation,
+                input_bytes,
+            }))
         });
     }
 }

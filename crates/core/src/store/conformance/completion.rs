@@ -35,7 +35,7 @@ fn one_child_is_ready_when_its_parent_closes(open: &mut Open<'_>) -> Outcome {
     scene.holds(ANN, "make", Phase::Settled)?;
     scene.holds_nothing_of(ANN, "read")?;
     let heard = scene.heard(scene.closing("make", "read", 0, Verdict::Done, ANN))?;
-    same((heard.closed, heard.generation, heard.attempt, heard.tenure), (Closed::Ready, 0, 0, 1), "the close")?;
+    same((heard.closed, heard.generation, heard.tries.last, heard.tenure), (Closed::Ready, 0, 0, 1), "the close")?;
     scene.holds(ANN, "read", Phase::Ready)?;
     scene.deliver("make", ANN)?;
     scene.holds_nothing_of(ANN, "make")?;
@@ -174,7 +174,7 @@ fn the_number_of_an_attempt_never_goes_back(open: &mut Open<'_>) -> Outcome {
     let mut scene = Scene::open(open, CHAIN)?;
     scene.start("make", ANN, 2)?;
     scene.start("make", ANN, 1)?;
-    same(scene.holding("make", ANN).map(|holding| holding.attempt), Some(2), "the last attempt")
+    same(scene.holding("make", ANN).map(|holding| holding.tries.last), Some(2), "the last attempt")
 }
 
 /// All that only the owner of a task may say.

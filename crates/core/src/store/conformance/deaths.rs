@@ -2,7 +2,7 @@
 
 use super::scene::{ANN, BOB, CID, STRANGER, Scene, reborn, same};
 use super::{Open, Outcome, list_cases};
-use crate::store::{Answer, Closed, DEATHS_ALLOWED, Holding, Inputs, Owner, Phase, Verb, Verdict};
+use crate::store::{Answer, Closed, DEATHS_ALLOWED, Holding, Inputs, Owner, Phase, Tries, Verb, Verdict};
 
 list_cases![
     a_ready_task_is_claimed_as_it_is,
@@ -35,7 +35,7 @@ fn only(held: Vec<Holding>) -> Result<Holding, String> {
 fn a_ready_task_is_claimed_as_it_is(open: &mut Open<'_>) -> Outcome {
     let mut scene = Scene::open(open, ONE)?;
     let held = only(scene.claim(&[ANN], BOB)?)?;
-    same((held.phase, held.generation, held.attempt, held.tenure), (Phase::Ready, 0, 0, 1), "what was claimed")?;
+    same((held.phase, held.generation, held.tries.last, held.tenure), (Phase::Ready, 0, 0, 1), "what was claimed")?;
     scene.holds_nothing_of(ANN, "a")?;
     scene.holds(BOB, "a", Phase::Ready)
 }
@@ -45,7 +45,7 @@ fn a_running_task_is_claimed_as_ready(open: &mut Open<'_>) -> Outcome {
     scene.start("a", ANN, 2)?;
     let held = only(scene.claim(&[ANN], BOB)?)?;
     // The attempt that its node took with it does not count.
-    same((held.phase, held.attempt, held.tenure), (Phase::Ready, 1, 1), "what was claimed")
+    same((held.phase, held.tries, held.tenure), (Phase::Ready, Tries { last: 2, excused: 1 }, 1), "what was claimed")
 }
 
 fn a_task_that_takes_too_many_nodes_with_it_is_put_aside(open: &mut Open<'_>) -> Outcome {

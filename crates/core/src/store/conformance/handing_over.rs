@@ -42,7 +42,7 @@ fn a_task_that_was_begun_is_ready_again_with_its_next_owner(open: &mut Open<'_>)
     scene.start("a", ANN, 3)?;
     scene.hand_over("a", ANN, BOB, 0)?;
     scene.holds(BOB, "a", Phase::Ready)?;
-    same(scene.holding("a", BOB).map(|holding| holding.attempt), Some(3), "the last attempt")
+    same(scene.holding("a", BOB).map(|holding| holding.tries.last), Some(3), "the last attempt")
 }
 
 fn a_task_that_came_back_is_not_given_away_by_an_old_wish(open: &mut Open<'_>) -> Outcome {

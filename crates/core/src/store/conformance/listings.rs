@@ -40,7 +40,7 @@ fn what_somebody_answers_for_is_listed(open: &mut Open<'_>) -> Outcome {
     scene.holds_nothing_of(ANN, "b")?;
     scene.holds(ANN, "a", Phase::Ready)?;
     scene.start("a", ANN, 2)?;
-    let held = scene.holding("a", ANN).map(|it| (it.phase, it.generation, it.attempt, it.tenure, it.outputs.len()));
+    let held = scene.holding("a", ANN).map(|it| (it.phase, it.generation, it.tries.last, it.tenure, it.outputs.len()));
     same(held, Some((Phase::Running, 0, 2, 0, 0)), "what Ann holds of it")?;
     scene.settle("a", ANN, Verdict::Failed)?;
     let held = scene.holding("a", ANN).map(|it| (it.phase, it.verdict));

@@ -2,7 +2,7 @@
 
 use super::scene::{ANN, BOB, CID, Scene, same};
 use super::{Open, Outcome, list_cases};
-use crate::store::{Answer, Closed, Owner, Phase, Reopened, Verb, Verdict};
+use crate::store::{Answer, Closed, Owner, Phase, Reopened, Tries, Verb, Verdict};
 
 list_cases![
     a_task_waits_again_until_its_parent_closes_in_a_later_generation,
@@ -94,7 +94,7 @@ fn a_task_that_had_begun_may_wait_again(open: &mut Open<'_>) -> Outcome {
     await_make(&mut scene, "read", ANN, 1)?;
     scene.holds_nothing_of(ANN, "read")?;
     let heard = scene.heard(scene.closing("make", "read", 1, Verdict::Done, BOB))?;
-    same((heard.closed, heard.attempt), (Closed::Ready, 1), "the close in a later generation")
+    same((heard.closed, heard.tries.last), (Closed::Ready, 1), "the close in a later generation")
 }
 
 fn what_waits_again_is_nobodys_to_start(open: &mut Open<'_>) -> Outcome {
@@ -215,10 +215,11 @@ fn a_reopened_task_keeps_its_attempts(open: &mut Open<'_>) -> Outcome {
     scene.finish("make", "read", ANN)?;
     let task = scene.task("make");
     let answer = scene.ask(Verb::Reopen { task, generation: 0, by: BOB })?;
-    let Answer::Reopened { reopened: Reopened::Yours, attempt, tenure, .. } = answer else {
+    let Answer::Reopened { reopened: Reopened::Yours, tries, tenure, .. } = answer else {
         return Err(format!("a reopening was answered by {answer:?}"));
     };
-    same((attempt, tenure), (3, 1), "attempts and tenure of what is reopened")
+    // Those before are not held against it.
+    same((tries, tenure), (Tries { last: 3, excused: 3 }, 1), "attempts and tenure of what is reopened")
 }
 
 fn a_searcher_does_not_wait_for_more_than_what_is_being_made(open: &mut Open<'_>) -> Outcome {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Backend, Open, Outcome, Submission};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::kin::Kin;
-use crate::store::{Answer, Closed, Holding, Inputs, Owner, Phase, Verb, Verdict, bucket};
+use crate::store::{Answer, Closed, Holding, Inputs, Owner, Phase, Tries, Verb, Verdict, bucket};
 use crate::time::Time;
 use crate::workflow::{Format, NoFiles, Workflow};
 
@@ -40,7 +40,7 @@ pub(super) struct Scene {
 pub(super) struct Heard {
     pub(super) closed: Closed,
     pub(super) generation: u16,
-    pub(super) attempt: u16,
+    pub(super) tries: Tries,
     pub(super) tenure: u16,
     pub(super) inputs: Inputs,
 }
@@ -177,8 +177,8 @@ impl Scene {
     #[track_caller]
     pub(super) fn heard(&mut self, verb: Verb) -> Result<Heard, String> {
         match self.ask(verb)? {
-            Answer::Closed { closed, generation, attempt, tenure, inputs } => {
-                Ok(Heard { closed, generation, attempt, tenure, inputs })
+            Answer::Closed { closed, generation, tries, tenure, inputs } => {
+                Ok(Heard { closed, generation, tries, tenure, inputs })
             }
             other => Err(format!("{}: a close was answered by {other:?}", Location::caller())),
         }
