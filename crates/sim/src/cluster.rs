@@ -61,7 +61,7 @@ pub struct Cluster {
     pub core_bandwidth: Option<u64>,
     /// How long a message takes.
     pub latency: Duration,
-    /// How much room each node has for objects.
+    /// How much room each node has for objects, beside what lies there from the beginning.
     pub cache_bytes: u64,
     /// How many tasks may wait for their data at a time, for each core.
     pub staged_per_core: u32,

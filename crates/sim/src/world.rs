@@ -86,7 +86,7 @@ enum Happening {
     /// A node comes back.
     Return { node: NodeId },
     /// A disk becomes full, or is no longer.
-    Room { node: NodeId, bytes: u64 },
+    Room { node: NodeId, is_full: bool },
     /// What a part of the store may be put back to.
     Snapshot { failover: usize },
     /// A part of the store is put back.
@@ -107,6 +107,8 @@ struct Machine {
     slots: Vec<Option<Running>>,
     /// How many times as fast as an ordinary one each of its cores is.
     speed: f64,
+    /// The room that it has for objects when its disk is not full: beside what lies there from the beginning.
+    room_bytes: u64,
     /// What it has on disk and in memory, if that matters.
     disk: Option<Box<Disk>>,
 }
@@ -358,7 +360,10 @@ impl World {
             Happening::Drain { node } => self.tell_and_decide(node, Event::Drain),
             Happening::Cancel { node, task } => self.cancel(node, task),
             Happening::Return { node } => self.come_back(node),
-            Happening::Room { node, bytes } => self.tell_and_decide(node, Event::Capacity { bytes }),
+            Happening::Room { node, is_full } => {
+                let bytes = if is_full { 0 } else { self.machines[node.index()].room_bytes };
+                self.tell_and_decide(node, Event::Capacity { bytes });
+            }
             Happening::Snapshot { failover } => self.snapshots[failover] = Some(self.storage.memory.clone()),
             Happening::Failover { failover } => {
                 let shard = self.cluster.faults.failovers[failover].shard % self.cluster.store_shards.max(1);

@@ -32,8 +32,8 @@ impl World {
         }
         for disk in &faults.full_disks {
             let node = NodeId(disk.node);
-            self.agenda.plan(at(disk.from), Happening::Room { node, bytes: 0 });
-            self.agenda.plan(at(disk.until), Happening::Room { node, bytes: self.cluster.cache_bytes });
+            self.agenda.plan(at(disk.from), Happening::Room { node, is_full: true });
+            self.agenda.plan(at(disk.until), Happening::Room { node, is_full: false });
         }
         for (number, failover) in faults.failovers.iter().enumerate() {
             let behind = at(failover.at.saturating_sub(failover.behind));
@@ -91,6 +91,7 @@ impl World {
             return;
         }
         machine.boot += 1;
+        machine.room_bytes = self.cluster.cache_bytes;
         let me = Owner { node, boot: machine.boot };
         let member = make_member(&self.flow, &self.kin, &self.cluster, &self.common, me, self.now);
         self.machines[node.index()].member = member.ok();

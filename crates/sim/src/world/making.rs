@@ -64,6 +64,7 @@ impl World {
                 link_free_at: Time::START,
                 slots: vec![None; cluster.machine(NodeId(at)).0.cores as usize],
                 speed: cluster.machine(NodeId(at)).0.speed,
+                room_bytes: cluster.cache_bytes,
                 disk: None,
             });
         }
@@ -119,6 +120,14 @@ impl World {
         }
         for (object, bytes, node) in lies {
             world.tell(node, Event::Kept { object, bytes });
+            let room = &mut world.machines[node.index()].room_bytes;
+            *room = room.saturating_add(bytes);
+        }
+        for at in 0..nodes {
+            let bytes = world.machines[at as usize].room_bytes;
+            if bytes > world.cluster.cache_bytes {
+                world.tell(NodeId(at), Event::Capacity { bytes });
+            }
         }
         world.plan_faults();
         Ok(world)
