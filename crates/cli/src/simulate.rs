@@ -164,7 +164,7 @@ fn picture(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, trace: &[u8]) 
         account: &account,
         cluster,
         length_ns: outcome.makespan.as_nanos() as u64,
-        bound_ns: outcome.bound.ns(),
+        bound_ns: outcome.bound_ns(),
     })
 }
 

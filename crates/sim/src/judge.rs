@@ -1,10 +1,10 @@
 //! What a run is measured by.
 
 use throng_core::bound::{LowerBound, Moving, expected_seconds};
-use throng_core::ids::TaskId;
+use throng_core::ids::{ObjectId, TaskId};
 use throng_core::workflow::Workflow;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Inputs};
 use crate::machines::at_speeds;
 use crate::outcome::Outcome;
 use crate::outside;
@@ -31,8 +31,21 @@ pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
         let at_best = work().at_speed(fastest);
         let length = |task: TaskId| at_best.length(task).as_nanos() as u64;
         outcome.bound.chain_ns = moving.chain_ns(flow, length).max(outcome.bound.chain_ns);
+        outcome.shared_ns = shared_ns(flow, cluster, &ordinary);
     }
     let at_mean = work().at_speed(mean);
     let (seconds, bytes) = (|task| at_mean.length(task).as_secs_f64(), |object| at_mean.bytes(object));
     outcome.analytic_seconds = expected_seconds(flow, slots, cluster.bandwidth as f64, seconds, bytes);
+}
+
+/// The least time in which the shared file system can give out what it has: each file that somebody reads once.
+fn shared_ns(flow: &Workflow, cluster: &Cluster, work: &Work<'_>) -> u64 {
+    if cluster.inputs != Inputs::Shared {
+        return 0;
+    }
+    let outside = (flow.made_count()..flow.object_count()).map(ObjectId::at);
+    let bytes: u128 = outside.map(|object| u128::from(work.bytes(object))).sum();
+    let nanoseconds = bytes * 1_000_000_000 / u128::from(cluster.shared_bandwidth.max(1));
+    // A little less than it is, so that rounding never makes it more.
+    u64::try_from(nanoseconds).unwrap_or(u64::MAX).saturating_sub(1)
 }

@@ -31,6 +31,8 @@ pub struct Outcome {
     pub work_ns: u128,
     /// What no schedule can beat, with the work as it takes on cores of the cluster's mean speed.
     pub bound: LowerBound,
+    /// The least time in which the shared file system can give out what it has.
+    pub shared_ns: u64,
     /// The analytic bound of the literature, in seconds.
     pub analytic_seconds: f64,
     /// Bytes moved between nodes or from the shared file system.
@@ -109,10 +111,15 @@ impl Outcome {
         if self.done == 0 { 0.0 } else { self.makespan.as_secs_f64() * self.slots as f64 / self.done as f64 }
     }
 
+    /// What no run could beat.
+    pub fn bound_ns(&self) -> u64 {
+        self.bound.ns().max(self.shared_ns)
+    }
+
     /// The lower bound as a part of what was needed: 1 is perfect.
     pub fn of_bound(&self) -> f64 {
         let needed = self.makespan.as_nanos() as f64;
-        if needed > 0.0 { self.bound.ns() as f64 / needed } else { 1.0 }
+        if needed > 0.0 { self.bound_ns() as f64 / needed } else { 1.0 }
     }
 
     /// The analytic bound as a part of what was needed; it may exceed 1, for it is none.

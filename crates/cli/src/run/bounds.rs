@@ -93,7 +93,7 @@ impl Bounds {
     /// In the words of `throng simulate`.
     pub fn in_words(&self, makespan_s: f64) -> String {
         format!(
-            "{}; lower bound {}, {} of the makespan; expected (analytic bound) {}, {}",
+            "{}; lower bound {}, {} of the makespan; analytic bound {}, {}",
             seconds(makespan_s),
             seconds(self.bound_s),
             percent(self.bound_of_makespan),

@@ -14,7 +14,7 @@ use super::progress::Bar;
 use super::sizes::Found;
 use super::spread::Spread;
 use super::table::Table;
-use super::{code, figures, make_world};
+use super::{code, figures, make_world, summary};
 use crate::exit::{Code, Failure};
 use crate::words;
 
@@ -180,10 +180,12 @@ impl Compared {
     }
 }
 
-/// The row with the shortest mean makespan among those that came to their end.
+/// The row with the shortest mean makespan among those that came to their end; the first of those that look the same.
 fn best(results: &[Compared]) -> Option<usize> {
-    let whole = (0..results.len()).filter(|at| results[*at].is_whole());
-    whole.min_by(|one, other| results[*one].makespan().mean.total_cmp(&results[*other].makespan().mean))
+    let whole = || (0..results.len()).filter(|at| results[*at].is_whole());
+    let mean = |at: usize| results[at].makespan().mean;
+    let shortest = whole().map(mean).min_by(f64::total_cmp)?;
+    whole().find(|at| summary::seconds(mean(*at)) == summary::seconds(shortest))
 }
 
 fn tell_table(flow: &Workflow, axes: &[Axis], seeds: &[u64], results: &[Compared]) {

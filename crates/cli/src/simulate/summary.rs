@@ -88,7 +88,9 @@ pub fn policies(cluster: &Cluster) -> String {
 
 fn times(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![row("makespan", &time(outcome.makespan), "from the beginning to the last end")];
-    let limit = if outcome.bound.chain_ns >= outcome.bound.share_ns() {
+    let limit = if outcome.shared_ns >= outcome.bound.ns() {
+        "what the shared file system gives out"
+    } else if outcome.bound.chain_ns >= outcome.bound.share_ns() {
         "tasks and data that wait for each other"
     } else {
         "the work on all cores"
@@ -97,14 +99,19 @@ fn times(outcome: &Outcome) -> Vec<String> {
     if outcome.not_done == 0 {
         lines.push(row(
             "lower bound",
-            &time(Duration::from_nanos(outcome.bound.ns())),
+            &time(Duration::from_nanos(outcome.bound_ns())),
             &format!("{} of the makespan; no schedule is faster: {limit}", percent(outcome.of_bound())),
         ));
         lines.push(row(
-            "expected",
+            "analytic",
             &seconds(outcome.analytic_seconds),
-            &format!("{} of the makespan; the analytic bound, with waiting and data", percent(outcome.of_analytic())),
+            &format!(
+                "{} of the makespan; what the literature expects, often too little",
+                percent(outcome.of_analytic())
+            ),
         ));
+    } else {
+        lines.push(row("lower bound", "-", "bounds are those of all tasks, and some were not done"));
     }
     lines.push(row("tasks", &words::thousands(outcome.done), &not_done(outcome)));
     lines.push(row("throughput", &words::rate(outcome.throughput()), "tasks"));
@@ -151,11 +158,14 @@ fn damage(outcome: &Outcome) -> Vec<String> {
         0 => String::new(),
         some => format!("; {} one that was cut off had to begin anew", words::count_many(some, "time")),
     };
-    let attempts = format!(
-        "of cores: {} ended with their node, {} failed",
-        words::count_many(outcome.killed_attempts, "attempt"),
-        many(outcome.failed_attempts),
-    );
+    let mut attempts =
+        format!("of cores: {} that ended with their node", words::count_many(outcome.killed_attempts, "attempt"));
+    if outcome.failed_attempts > 0 {
+        attempts += &format!(", {} that failed", many(outcome.failed_attempts));
+    }
+    if outcome.reopened > 0 {
+        attempts += ", and results that were lost";
+    }
     let mut lines = vec![
         row("crashes", &many(outcome.crashes), &format!("of nodes{restarts}")),
         row("work lost", &seconds(outcome.lost_ns as f64 / 1e9), &attempts),

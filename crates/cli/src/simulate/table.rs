@@ -24,7 +24,7 @@ impl Table {
             Some("makespan"),
             range,
             Some("of bound"),
-            Some("of expected"),
+            Some("of analytic"),
             Some("efficiency"),
             Some("moved"),
             Some("hits"),

@@ -187,11 +187,12 @@ impl Node {
         self.policies.shared.count(taker.can_run) + parked
     }
 
-    /// Whether there are slots for which there is nothing to do.
+    /// Whether there are slots for which there is nothing to do. While tasks wait for room, more of them would only do the same.
     pub fn wants_work(&self) -> bool {
         let staged = self.stage.as_ref().map_or(0, Stage::len);
         !self.is_stopping()
             && staged < self.free.len()
+            && self.stage.as_ref().is_none_or(|stage| !stage.has_parked())
             && self.policies.local.is_empty()
             && self.policies.shared.is_empty()
     }

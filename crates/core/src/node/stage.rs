@@ -296,6 +296,10 @@ impl Stage {
         }
     }
 
+    pub(super) fn has_parked(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
     /// Tasks that hold nothing and wait for room: those that are shared, and perhaps those that were to stay.
     pub(super) fn parked<'a>(
         &'a self,

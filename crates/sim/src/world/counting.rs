@@ -85,7 +85,10 @@ impl World {
         self.outcome.not_done = all - self.outcome.done;
         let outside = (self.flow.made_count()..self.flow.object_count()).map(ObjectId::at);
         let memory = &self.storage.memory;
-        let is_lost = |object: &ObjectId| memory.is_needed(*object) && memory.places(*object).next().is_none();
+        let is_done =
+            |reader| memory.record(reader).verdict == Verdict::Done && memory.record(reader).phase >= Phase::Settled;
+        let is_lost =
+            |object: &ObjectId| memory.places(*object).next().is_none() && !self.kin.readers(*object).all(is_done);
         self.outcome.lost_inputs = outside.filter(is_lost).count() as u64;
     }
 

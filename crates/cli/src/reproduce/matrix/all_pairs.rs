@@ -140,8 +140,7 @@ fn differences(setting: &Setting) -> Vec<String> {
         "All nodes follow one order, and want the same file at the same time from the one node that holds it. Whoever has got it passes it on, so that an order of its \
          own for each node makes little difference.",
         "Without caching, the network sets the limit: a file takes 96 ms, and two cores need one every 50 ms, which makes 52 %.",
-        "On a single node of the published size, 1000 files of 12 MB are more than its 8 GB of memory; what does not fit is not modelled as slow but as waiting: one task \
-         at a time, so that 2 cores reach 50 %.",
+        "On a single node of the published size, 1000 files of 12 MB are more than its 8 GB of memory. What lies there from the beginning takes no part of that here.",
         "Data diffusion reads every file at least once for each node that needs it through one file system; that, and not its single scheduler, limits it here.",
         "Active storage costs nothing here but messages, hence nearly 100 %; the published 91 % include the making of processes.",
     ];

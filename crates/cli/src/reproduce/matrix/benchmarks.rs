@@ -135,7 +135,7 @@ fn largest(cores: u32, results: &Results) -> Table {
             table.rows.push(vec![
                 row_name(called, policy),
                 runs.figure(makespan).words(seconds),
-                runs.figure(|run| run.bound.ns() as f64 / 1e9).words(seconds),
+                runs.figure(|run| run.bound_ns() as f64 / 1e9).words(seconds),
                 runs.figure(network).words(seconds),
                 runs.figure(Outcome::throughput).words(words::rate),
                 runs.figure(Outcome::of_bound).words(percent),

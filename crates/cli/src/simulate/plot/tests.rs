@@ -21,7 +21,7 @@ fn drawn(text: &str, nodes: u32, cores: u32) -> String {
         account: &account,
         cluster: &cluster,
         length_ns: outcome.makespan.as_nanos() as u64,
-        bound_ns: outcome.bound.ns(),
+        bound_ns: outcome.bound_ns(),
     })
 }
 
