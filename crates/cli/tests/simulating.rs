@@ -151,7 +151,7 @@ fn bad_input_is_told_in_one_message() {
         (vec!["--place", "flds:z"], "`z` is not of the form key=value"),
         (vec!["--nodes", "0"], "0 is not in 1..=1000000"),
         (vec!["--bandwidth", "1Gb"], "`1Gb` may mean bits or bytes: write 1Gbit or 1GB"),
-        (vec!["--bandwidth", "0"], "nothing would ever arrive"),
+        (vec!["--bandwidth", "0"], "`0` is 0 bytes a second, too little to get anywhere: write a unit, such as 1Gbit"),
         (vec!["--latency", "5 parsecs"], "unknown unit of time `parsecs`"),
         (vec!["--inputs", "nowhere"], "write spread, scattered, shared, everywhere or node=K"),
         (vec!["--inputs", "node=4"], "there is no node 4: there are 4 nodes"),

@@ -7,7 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use throng_core::workflow::Workflow;
 
-use crate::state::{About, HostInfo, NodeSetup, RunEnd, Simulation, StateDirectory, StateError, io_error, write_whole};
+use crate::state::{
+    About, HostInfo, NodeSetup, RunDirectory, RunEnd, Simulation, StateDirectory, StateError, io_error, write_whole,
+};
 
 /// A simulated run.
 pub struct SimulatedRun<'a> {
@@ -35,6 +37,14 @@ impl SimulatedRun<'_> {
         state.check_home(directory)?;
         state.set_home(directory)?;
         let run = state.make_run()?;
+        self.write(&run).inspect_err(|_| {
+            // Half a record would only take the room that was missing.
+            let _ = std::fs::remove_dir_all(&run.path);
+        })?;
+        Ok(run.number)
+    }
+
+    fn write(self, run: &RunDirectory) -> Result<(), StateError> {
         let workflow = self.flow.to_bytes();
         for (path, content) in
             [(run.definition(), self.definition.as_bytes()), (run.workflow(), &workflow), (run.trace(), self.trace)]
@@ -54,7 +64,6 @@ impl SimulatedRun<'_> {
             host: HostInfo::default(),
             simulated: Some(self.simulation),
             end: Some(self.end),
-        })?;
-        Ok(run.number)
+        })
     }
 }

@@ -73,6 +73,8 @@ pub struct Outcome {
     pub lost_ns: u128,
     /// Objects from outside that somebody still wanted to read, and that died with the nodes that had them.
     pub lost_inputs: u64,
+    /// Tasks that failed because what they read and write is more than a node has room for.
+    pub never_fitted: u64,
     /// Messages and words to the store that did not arrive, or whose answer did not.
     pub lost_messages: u64,
     /// Verbs that the store carried out.
@@ -91,13 +93,18 @@ impl Outcome {
     /// How much of the slots' time was work that counted.
     pub fn efficiency(&self) -> f64 {
         let all = self.slots as f64 * self.makespan.as_nanos() as f64;
-        if all > 0.0 { self.useful_ns as f64 / all } else { 1.0 }
+        if all > 0.0 { self.useful_ns as f64 / all } else { self.nothing() }
     }
 
     /// How much of the slots' time they were busy.
     pub fn utilisation(&self) -> f64 {
         let all = self.slots as f64 * self.makespan.as_nanos() as f64;
-        if all > 0.0 { self.busy_ns as f64 / all } else { 1.0 }
+        if all > 0.0 { self.busy_ns as f64 / all } else { self.nothing() }
+    }
+
+    /// A part of no time at all: all of it if everything was done in it, else none.
+    fn nothing(&self) -> f64 {
+        f64::from(u8::from(self.not_done == 0))
     }
 
     /// Tasks a second.

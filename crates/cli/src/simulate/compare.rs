@@ -175,6 +175,11 @@ impl Compared {
         self.outcomes.iter().all(|outcome| code(outcome) == Code::Done)
     }
 
+    /// Whether all tasks were done, so that bounds mean something.
+    fn is_done(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.not_done == 0)
+    }
+
     fn makespan(&self) -> Spread {
         Spread::of(&self.outcomes, |outcome| outcome.makespan.as_secs_f64())
     }
@@ -223,8 +228,8 @@ fn as_json(flow: &Workflow, axes: &[Axis], seeds: &[u64], results: &[Compared], 
             "options": Map::from_iter(options),
             "is_best": best == Some(at),
             "makespan_ns": Spread::of(&row.outcomes, |outcome| outcome.makespan.as_nanos() as f64).as_json(),
-            "bound_of_makespan": Spread::of(&row.outcomes, Outcome::of_bound).as_json(),
-            "analytic_of_makespan": Spread::of(&row.outcomes, Outcome::of_analytic).as_json(),
+            "bound_of_makespan": row.is_done().then(|| Spread::of(&row.outcomes, Outcome::of_bound).as_json()),
+            "analytic_of_makespan": row.is_done().then(|| Spread::of(&row.outcomes, Outcome::of_analytic).as_json()),
             "efficiency": Spread::of(&row.outcomes, Outcome::efficiency).as_json(),
             "moved_bytes": Spread::of(&row.outcomes, |outcome| outcome.moved_bytes as f64).as_json(),
             "runs": runs.collect::<Vec<_>>(),

@@ -66,7 +66,7 @@ fn machines(cluster: &Cluster) -> Vec<Value> {
 
 /// What came out.
 pub fn result(outcome: &Outcome) -> Value {
-    let bound = &outcome.bound;
+    let (bound, is_whole) = (&outcome.bound, outcome.not_done == 0);
     let damage = json!({
         "crashes": outcome.crashes,
         "restarts": outcome.restarts,
@@ -74,6 +74,7 @@ pub fn result(outcome: &Outcome) -> Value {
         "killed_attempts": outcome.killed_attempts,
         "lost_ns": whole(outcome.lost_ns),
         "lost_inputs": outcome.lost_inputs,
+        "never_fitted": outcome.never_fitted,
         "lost_messages": outcome.lost_messages,
     });
     json!({
@@ -90,9 +91,9 @@ pub fn result(outcome: &Outcome) -> Value {
         "bound_share_ns": bound.share_ns(),
         "bound_chain_ns": bound.chain_ns,
         "work_ns": whole(outcome.work_ns),
-        "bound_of_makespan": outcome.of_bound(),
+        "bound_of_makespan": is_whole.then(|| outcome.of_bound()),
         "analytic_ns": (outcome.analytic_seconds * 1e9).round() as u64,
-        "analytic_of_makespan": outcome.of_analytic(),
+        "analytic_of_makespan": is_whole.then(|| outcome.of_analytic()),
         "busy_ns": whole(outcome.busy_ns),
         "useful_ns": whole(outcome.useful_ns),
         "efficiency": outcome.efficiency(),

@@ -99,6 +99,8 @@ pub struct ClusterArguments {
 pub const MOST_NODES: i64 = 1_000_000;
 /// More cores than any machine has.
 pub const MOST_CORES: i64 = 4096;
+/// So many cores can be simulated in the memory of an ordinary machine.
+const MOST_SLOTS: u64 = 1 << 24;
 
 /// Options that can be compared.
 pub const COMPARED: [&str; 12] = [
@@ -188,6 +190,15 @@ impl ClusterArguments {
                 words::bytes(memory)
             );
             return Err(Failure::bad_input(message, "make --memory-tier smaller, or --memory larger"));
+        }
+        if u64::from(cluster.nodes) * u64::from(cluster.cores) > MOST_SLOTS && cluster.types.is_empty()
+            || u64::from(cluster.slots()) > MOST_SLOTS
+        {
+            let message = format!(
+                "a cluster with more than {} cores is more than can be held in memory",
+                words::thousands(MOST_SLOTS)
+            );
+            return Err(Failure::bad_input(message, "ask for fewer nodes, or fewer cores on each"));
         }
         check(flow, &cluster)?;
         Ok(cluster)

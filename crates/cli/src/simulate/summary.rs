@@ -127,7 +127,7 @@ fn data(outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![
         row("data moved", &words::bytes(outcome.moved_bytes), &words::count_many(outcome.moves, "transfer")),
         match inputs {
-            0 => row("cache", "-", "no task reads anything"),
+            0 => row("cache", "-", "no task has read anything"),
             inputs => row(
                 "cache",
                 &percent(outcome.hits as f64 / inputs as f64),
@@ -144,6 +144,10 @@ fn data(outcome: &Outcome) -> Vec<String> {
         row("store", &many(outcome.store_verbs), &format!("operations in {}", batches(outcome.store_batches))),
         row("messages", &many(outcome.messages), "between nodes"),
     ];
+    if outcome.never_fitted > 0 {
+        let meaning = "tasks, failed: what they read and write is more than --cache";
+        lines.push(row("never fit", &many(outcome.never_fitted), meaning));
+    }
     if outcome.disk_read_bytes + outcome.disk_written_bytes > 0 {
         let meaning = format!("read from disks; {} written", words::bytes(outcome.disk_written_bytes));
         lines.insert(1, row("disks", &words::bytes(outcome.disk_read_bytes), &meaning));

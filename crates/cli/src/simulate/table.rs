@@ -55,8 +55,11 @@ impl Table {
             cells.push(format!("{} .. {}", seconds(makespan.min), seconds(makespan.max)));
         }
         let mean = |figure: fn(&Outcome) -> f64| Spread::of(outcomes, figure).mean;
-        cells.push(percent(mean(Outcome::of_bound)));
-        cells.push(percent(mean(Outcome::of_analytic)));
+        // The bounds are those of all tasks.
+        let is_whole = outcomes.iter().all(|outcome| outcome.not_done == 0);
+        for figure in [Outcome::of_bound, Outcome::of_analytic] {
+            cells.push(if is_whole { percent(mean(figure)) } else { "-".to_owned() });
+        }
         cells.push(percent(mean(Outcome::efficiency)));
         cells.push(words::bytes(mean(|outcome| outcome.moved_bytes as f64) as u64));
         let hits = mean(|outcome| outcome.hits as f64);

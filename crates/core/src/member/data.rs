@@ -1,5 +1,6 @@
 //! Where objects lie, fetching them, and what to do when the last copy is gone.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Command, Load, Member, Purpose, Source};
@@ -158,14 +159,27 @@ impl Member {
     /// Nothing can be done for a task now.
     pub(super) fn put_off(&mut self, now: Time, task: TaskId) {
         self.let_go(task);
-        self.look_again.insert((now + LOOK_AGAIN_AFTER, task));
+        let time = now + LOOK_AGAIN_AFTER;
+        self.look_again.insert(task, time);
+        self.look_again_at.get_or_insert(time);
     }
 
     /// Takes up again what was put off.
     pub(super) fn look_again(&mut self, now: Time) {
-        while let Some((_, task)) = self.look_again.first().copied().filter(|(time, _)| *time <= now) {
-            self.look_again.pop_first();
-            self.ask(Verb::Owned { bucket: bucket(task), owner: self.setup.me }, Purpose::Owned { round: None });
+        if self.look_again_at.is_none_or(|time| now < time) {
+            return;
+        }
+        let mut buckets = BTreeSet::new();
+        self.look_again.retain(|task, time| {
+            let is_due = *time <= now;
+            if is_due {
+                buckets.insert(bucket(*task));
+            }
+            !is_due
+        });
+        self.look_again_at = self.look_again.values().min().copied();
+        for bucket in buckets {
+            self.ask(Verb::Owned { bucket, owner: self.setup.me }, Purpose::Owned { round: None });
         }
     }
 

@@ -47,6 +47,10 @@ impl Member {
     pub(super) fn settled(&mut self, now: Time, task: TaskId, is_ours: bool, out: &mut Vec<Command>) {
         self.let_go(task);
         if !is_ours {
+            // It has been cancelled here, and its children are being told.
+            if self.deliveries.get(&task).is_some_and(|delivery| delivery.verdict == Verdict::Cancelled) {
+                return;
+            }
             // Somebody else answers for the task: what was made here does not count.
             let made = self.deliveries.remove(&task).map_or_else(Box::default, |delivery| delivery.outputs);
             for (object, _) in made {
@@ -174,6 +178,11 @@ impl Member {
             Some(node) if node != self.setup.me.node => self.send(node, Message::Cancelled(task), out),
             _ => self.drop_task(now, task, out),
         }
+        // It may have ended here meanwhile: the store will refuse that.
+        let made = self.deliveries.remove(&task).map_or_else(Box::default, |delivery| delivery.outputs);
+        for (object, _) in made {
+            self.tell_node(now, node::Event::Unneeded { object }, out);
+        }
         self.deliver_again(task, Verdict::Cancelled, generation, Box::default());
     }
 
@@ -181,6 +190,7 @@ impl Member {
     pub(super) fn drop_task(&mut self, now: Time, task: TaskId, out: &mut Vec<Command>) {
         // What is on its way to others, or has ended, the store will refuse.
         let is_elsewhere = self.leaving.contains_key(&task) || self.deliveries.contains_key(&task);
+        self.not_found.remove(&task);
         if is_elsewhere || !self.let_go(task) || self.forget_probe(task) || self.host.forget(task) {
             return;
         }

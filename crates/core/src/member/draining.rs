@@ -9,7 +9,7 @@ impl Member {
     pub(super) fn drain(&mut self, out: &mut Vec<Command>) {
         self.is_draining = true;
         for node in (0..self.setup.nodes).map(NodeId).filter(|node| *node != self.setup.me.node) {
-            self.send(node, Message::Draining, out);
+            self.send(node, Message::Draining { boot: self.setup.me.boot }, out);
         }
     }
 
@@ -21,9 +21,12 @@ impl Member {
     /// A member that drains starts nothing: whatever waits here goes to others, now and when it comes later. If nobody is
     /// left who would start it, it stays: whoever drains all nodes wants the run to pause, not to go round.
     pub(super) fn hand_over_waiting(&mut self, now: Time, out: &mut Vec<Command>) {
+        if self.node.waiting() == 0 {
+            return;
+        }
         let all = (0..self.setup.nodes).map(NodeId);
         let peers: Vec<NodeId> = all.filter(|node| *node != self.setup.me.node && self.takes_tasks(*node)).collect();
-        if self.node.waiting() == 0 || peers.is_empty() {
+        if peers.is_empty() {
             return;
         }
         let waiting = self.with_node(now, out, |node, commands| node.take_waiting(commands));

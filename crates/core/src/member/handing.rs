@@ -55,9 +55,11 @@ impl Parcels {
         self.due.first().map(|(time, _)| *time)
     }
 
-    /// Somebody has got a parcel.
-    pub(super) fn acknowledge(&mut self, number: u64) {
-        if let Some(parcel) = self.sent.remove(&number) {
+    /// A node has got a parcel.
+    pub(super) fn acknowledge(&mut self, by: NodeId, number: u64) {
+        if self.sent.get(&number).is_some_and(|parcel| parcel.address.to.node == by)
+            && let Some(parcel) = self.sent.remove(&number)
+        {
             self.due.remove(&(parcel.resend_at, number));
         }
     }
@@ -108,8 +110,13 @@ impl Member {
     /// The store has agreed, or knows that the task is not ours to give.
     pub(super) fn handed_over(&mut self, task: TaskId, is_agreed: bool) {
         self.let_go(task);
-        if let Some(Leaving { load, address }) = self.leaving.remove(&task).filter(|_| is_agreed) {
+        let Some(Leaving { load, address }) = self.leaving.remove(&task) else { return };
+        if is_agreed {
             self.parcels.gathered.entry(address).or_default().push(load);
+        } else if self.setup.has_leases {
+            // A store that has lost writes may think that it is in an earlier tenure here.
+            let owned = Verb::Owned { bucket: bucket(task), owner: self.setup.me };
+            self.ask(owned, Purpose::Owned { round: None });
         }
     }
 

@@ -7,6 +7,9 @@ use crate::place::{Placement, View};
 use crate::store::{Holding, Inputs, Phase, Tries};
 use crate::time::Time;
 
+/// So many attempts are gone back to find one for which there is room somewhere; then it is the first.
+const CLASSES_TRIED: usize = 64;
+
 impl Member {
     /// A task is this member's now: unless it knows already, it is placed.
     pub(super) fn accept(&mut self, now: Time, load: Load, out: &mut Vec<Command>) {
@@ -95,9 +98,12 @@ impl Member {
     /// What a node has to know of a task that the store made this member's.
     pub(super) fn ready_task(&self, task: TaskId, tries: Tries, generation: u16, inputs: &Inputs) -> ReadyTask {
         let attempt = tries.last.saturating_add(1);
+        // What a task asks for may grow with each attempt, but never beyond what some node has.
+        let classes = (1..=attempt).rev().map(|attempt| self.flow.class(task, attempt));
+        let class = classes.take(CLASSES_TRIED).find(|class| !self.setup.abilities.is_beyond_all(*class));
         ReadyTask {
             task,
-            class: self.flow.class(task, attempt),
+            class: class.unwrap_or_else(|| self.flow.class(task, 1)),
             priority: self.flow.priority(task),
             attempt,
             excused: tries.excused,
@@ -121,6 +127,8 @@ impl Member {
             return;
         }
         match phase {
+            Phase::Ready | Phase::Running if self.knows(task) => {}
+            Phase::Ready | Phase::Running if self.look_again.contains_key(&task) => {}
             Phase::Ready | Phase::Running => {
                 self.inquiries.note(task);
                 if generation > 0 {
@@ -136,11 +144,16 @@ impl Member {
 
     /// A task is not this member's any more; says whether it was.
     pub(super) fn let_go(&mut self, task: TaskId) -> bool {
-        if self.setup.has_leases {
+        if self.asks_what_it_owns() {
             self.let_go_after.insert(task, self.serial);
             self.let_go_order.push_back((self.serial, task));
         }
         self.held.remove(task).is_some()
+    }
+
+    /// Whether it may ask the store what it owns, and get an answer that is out of date.
+    fn asks_what_it_owns(&self) -> bool {
+        self.setup.has_leases || !self.setup.abilities.are_equal()
     }
 
     /// Whether an answer that is being read was given before this member let go of a task.

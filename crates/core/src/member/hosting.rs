@@ -117,8 +117,8 @@ impl Member {
     /// The held task that suits a node best: the first, unless somebody keeps an account of data.
     fn best_for(&mut self, node: NodeId) -> Option<(ReadyTask, Inputs)> {
         let abilities = &self.setup.abilities;
-        let pool = self.host.pool.iter().enumerate().take(TASKS_COMPARED);
-        let mut pool = pool.filter(|(_, (ready, _))| abilities.can_run(node, ready.class));
+        let pool = self.host.pool.iter().enumerate();
+        let mut pool = pool.filter(|(_, (ready, _))| abilities.can_run(node, ready.class)).take(TASKS_COMPARED);
         let best = if self.place.remembers_hungry() {
             pool.max_by_key(|(at, entry)| (self.host.fit(&self.flow, entry, node), usize::MAX - at))
         } else {

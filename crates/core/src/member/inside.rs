@@ -45,7 +45,9 @@ impl Member {
             }
             node::Command::Kill { slot, hard, .. } => out.push(Command::Kill { slot, hard }),
             node::Command::Complete { task, .. } => self.settle(task, Verdict::Done),
-            node::Command::Fail { task, .. } | node::Command::NeverFits { task, .. } => {
+            node::Command::Fail { task, .. } => self.settle(task, Verdict::Failed),
+            node::Command::NeverFits { task, .. } => {
+                self.tally.never_fitted += 1;
                 self.settle(task, Verdict::Failed);
             }
             node::Command::Interrupt { task, .. } => self.rest(task),

@@ -190,7 +190,9 @@ impl Member {
 
     /// Steps in for these, unless that has been done.
     fn claim(&mut self, owners: &[Owner]) {
-        self.lease.claiming.extend(owners.iter().copied().filter(|owner| !self.lease.buried.contains(owner)));
+        let is_new = |owner: &Owner| !self.lease.buried.contains(owner) && !self.lease.in_claim.contains(owner);
+        let new: Vec<Owner> = owners.iter().copied().filter(is_new).collect();
+        self.lease.claiming.extend(new);
         if !self.lease.claiming.is_empty() && !self.lease.claims.is_under_way {
             self.claim_all();
         }
@@ -219,7 +221,8 @@ impl Member {
         }
         let mut dead: BTreeMap<NodeId, u32> = BTreeMap::new();
         let known = self.gone.iter().map(|node| Owner { node: *node, boot: self.lease.boot_of(*node) });
-        let earlier = self.lease.boots.iter().map(|(node, boot)| Owner { node: *node, boot: boot - 1 });
+        let later = self.lease.boots.iter().filter(|(_, boot)| **boot > FIRST_BOOT);
+        let earlier = later.map(|(node, boot)| Owner { node: *node, boot: boot - 1 });
         let me = self.setup.me;
         let own = (me.boot > FIRST_BOOT).then(|| Owner { boot: me.boot - 1, ..me });
         for owner in known.chain(earlier).chain(own).chain(self.lease.in_claim.iter().copied()) {

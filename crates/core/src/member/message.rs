@@ -63,11 +63,16 @@ pub enum Message {
     Taken {
         /// What was sent.
         parcel: u64,
+        /// By which life of the sender.
+        sender: u32,
     },
     /// I have more than I can do: ask somebody.
     Work,
     /// I start nothing any more: send tasks to others.
-    Draining,
+    Draining {
+        /// Which life of the sender says so: the next one may start things again.
+        boot: u32,
+    },
     /// Nobody needs these any more. If it is lost, they stay until somebody needs their room.
     Unneeded(Vec<ObjectId>),
     /// Nobody wants this task any more. If it is lost, the task runs in vain.

@@ -116,6 +116,8 @@ pub struct Tally {
     pub reopened: u64,
     /// Tasks claimed from dead nodes.
     pub claimed: u64,
+    /// Tasks that failed because what they read and write is more than there is room for here.
+    pub never_fitted: u64,
 }
 
 /// How long tasks of a kind took here.
@@ -184,7 +186,9 @@ pub struct Member {
     /// Nodes that have said that they start nothing any more.
     draining: BTreeSet<NodeId>,
     /// Tasks whose inputs from outside were not to be found, and when they are looked for again.
-    look_again: BTreeSet<(Time, TaskId)>,
+    look_again: BTreeMap<TaskId, Time>,
+    /// When the first of them is.
+    look_again_at: Option<Time>,
     /// How often they were not to be found.
     not_found: BTreeMap<TaskId, u32>,
     /// Whether there was nothing to do when that was last looked at.
@@ -246,7 +250,8 @@ impl Member {
             gone: BTreeSet::new(),
             is_draining: false,
             draining: BTreeSet::new(),
-            look_again: BTreeSet::new(),
+            look_again: BTreeMap::new(),
+            look_again_at: None,
             not_found: BTreeMap::new(),
             may_hunt: false,
             scratch: Vec::new(),
@@ -306,7 +311,7 @@ impl Member {
             self.window.ends,
             self.check_at,
             self.announce_at,
-            self.look_again.first().map(|(time, _)| *time),
+            self.look_again_at,
             self.parcels.next_wake(),
             // All probes wait equally long: the first is the first to end.
             self.probes.values().next().map(|probe| probe.until),
@@ -384,18 +389,20 @@ impl Member {
             Message::Nothing { serial } => self.got_nothing(now, serial),
             Message::Take { parcel, sender, oldest, boot, serial, terms, tasks } => {
                 if boot == self.setup.me.boot {
-                    self.send(from, Message::Taken { parcel }, out);
+                    self.send(from, Message::Taken { parcel, sender }, out);
                     if self.is_draining {
-                        self.send(from, Message::Draining, out);
+                        self.send(from, Message::Draining { boot }, out);
                     }
                     if self.is_new_parcel(from, sender, oldest, parcel) {
                         self.take(now, serial, terms, tasks, out);
                     }
                 }
             }
-            Message::Taken { parcel } => self.parcels.acknowledge(parcel),
+            Message::Taken { parcel, sender } if sender == self.setup.me.boot => self.parcels.acknowledge(from, parcel),
+            Message::Taken { .. } => {}
             Message::Work => self.called(now, from, out),
-            Message::Draining => drop(self.draining.insert(from)),
+            Message::Draining { boot } if boot >= self.lease.boot_of(from) => drop(self.draining.insert(from)),
+            Message::Draining { .. } => {}
             Message::Unneeded(objects) => {
                 for object in objects {
                     self.tell_node(now, node::Event::Unneeded { object }, out);

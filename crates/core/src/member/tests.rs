@@ -394,11 +394,41 @@ fn a_task_that_runs_elsewhere_can_be_cancelled() {
     assert_eq!(cluster.nodes_that_ran("b"), [1]);
     let task = cluster.task("b");
     cluster.tell(0, Event::Cancel(task));
-    // Whoever runs it finds out when it ends: its result does not count.
     cluster.run();
+    assert_eq!(cluster.killed, ["b"], "whoever runs it is told");
     cluster.running.clear();
     assert_eq!((cluster.verdict("b"), cluster.verdict("c")), (Verdict::Cancelled, Verdict::Skipped));
     assert_eq!(cluster.memory.places(cluster.object("o")).count(), 0);
+}
+
+#[test]
+fn a_cancellation_that_meets_the_end_of_a_task_strands_nobody() {
+    let mut cluster = Cluster::begin("tasks: { a: { run: x, out: o }, b: { run: x, in: o } }", STEALING);
+    let (task, now) = (cluster.task("a"), cluster.now);
+    let (_, slot, _) = cluster.running[0];
+    let outputs = vec![(cluster.object("o"), 5)];
+    let node = cluster.running[0].0;
+    // Both reach the store in one question: it hears of the cancellation first.
+    let member = cluster.members[node].as_mut().unwrap();
+    let mut out = Vec::new();
+    member.handle(now, Event::Cancel(task), &mut out);
+    member.handle(now, Event::Finished { slot, end: End::Done, outputs }, &mut out);
+    cluster.running.clear();
+    cluster.tell(node, Event::Wake);
+    cluster.run();
+    assert_eq!((cluster.verdict("a"), cluster.verdict("b")), (Verdict::Cancelled, Verdict::Skipped));
+}
+
+#[test]
+fn a_task_whose_memory_grows_beyond_all_nodes_asks_for_what_last_fitted() {
+    let text = "tasks: { a: { run: x, memory: 6GB * attempt, retries: 3 } }";
+    let cluster = Cluster::new(text, STEALING);
+    let flow = cluster.flow.clone();
+    let small = flow.class(TaskId(0), 1);
+    let mut member = cluster.members.into_iter().flatten().next().unwrap();
+    member.setup.abilities = Arc::new(Abilities::new(&[1, 1], flow.class_count(), |_, class| class == small));
+    let ready = member.ready_task(TaskId(0), Tries { last: 2, excused: 1 }, 0, &Inputs::default());
+    assert_eq!((ready.class, ready.attempt), (small, 3));
 }
 
 #[test]

@@ -97,7 +97,8 @@ impl Member {
 
     pub(super) fn count_busy(&mut self, now: Time) {
         let running = self.node.running() as u64;
-        self.window.busy_ns += running * now.since(self.window.counted_to).as_nanos() as u64;
+        let passed = now.since(self.window.counted_to).as_nanos() as u64;
+        self.window.busy_ns = self.window.busy_ns.saturating_add(running.saturating_mul(passed));
         self.window.counted_to = now;
     }
 }

@@ -82,6 +82,8 @@ struct Running {
     demand: DemandId,
     grant: Grant,
     killed: Option<KillReason>,
+    /// Whether nobody wants it any more, however it ends.
+    is_forgotten: bool,
     alarm: Option<Time>,
     /// Room that is reserved for what it writes.
     output_bytes: u64,
@@ -317,6 +319,11 @@ impl Node {
         let slot = (0..self.limits.slots).map(SlotId).find(|slot| self.task_in(*slot) == Some(task));
         if let Some(slot) = slot {
             self.kill(now, slot, KillReason::Stop, false, out);
+            // Whatever else it was to end for, it is not tried again.
+            if let Some(running) = &mut self.slots[slot.index()] {
+                running.killed = Some(KillReason::Stop);
+                running.is_forgotten = true;
+            }
         } else if let Some(at) = self.retries.keys().find(|(_, waiting)| *waiting == task).copied() {
             self.retries.remove(&at);
         } else if self.stage.as_mut().and_then(|stage| stage.give_up(&self.flow, task, out)).is_none() {
@@ -473,7 +480,8 @@ impl Node {
         let grant = self.pools.take(demand);
         let alarm = self.flow.timeout(ready.task).map(|timeout| now + timeout);
         self.alarms.extend(alarm.map(|time| (time, slot)));
-        let running = Running { ready, is_shared, demand, grant, killed: None, alarm, output_bytes };
+        let running =
+            Running { ready, is_shared, demand, grant, killed: None, is_forgotten: false, alarm, output_bytes };
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
@@ -491,13 +499,14 @@ impl Node {
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));
         }
-        let Running { ready, is_shared, killed, output_bytes, .. } = ended;
+        let Running { ready, is_shared, killed, is_forgotten, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, excused, .. } = ready;
         if let Some(stage) = &mut self.stage {
             stage.ended(&self.flow, task, output_bytes, out);
             stage.retry_parked(&self.flow, out);
         }
         match end {
+            _ if is_forgotten => out.push(Command::Interrupt { task, attempt, retry_at: None }),
             End::Done => out.push(Command::Complete { task, attempt }),
             End::Killed if killed == Some(KillReason::Stop) => {
                 out.push(Command::Interrupt { task, attempt, retry_at: None });

@@ -2,6 +2,8 @@
 //!
 //! Whatever a policy decides, a task goes only to nodes that could run it: by submission, push, theft, or when somebody drains.
 
+use std::ops::Range;
+
 use crate::ids::{ClassId, NodeId};
 use crate::rng::Rng;
 
@@ -53,26 +55,30 @@ impl Abilities {
         self.classes.get(class.index()).is_some_and(|bits| *bits == 0)
     }
 
-    /// All nodes that could run tasks of a class, in order.
-    fn able(&self, class: ClassId) -> impl Iterator<Item = NodeId> + '_ {
-        let count = self.ends.last().copied().unwrap_or(0);
-        (0..count).map(NodeId).filter(move |node| self.can_run(*node, class))
+    /// Runs of nodes that could run tasks of a class, in order.
+    fn able(&self, class: ClassId) -> impl Iterator<Item = Range<u32>> + '_ {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let runs = begins.zip(self.ends.iter().copied()).map(|(begin, end)| begin..end);
+        runs.filter(move |run| !run.is_empty() && self.can_run(NodeId(run.start), class))
     }
 
     /// The so-manieth node that could run tasks of a class, again from the first one after the last.
-    pub fn in_turn(&self, class: ClassId, turn: usize) -> Option<NodeId> {
-        let count = self.able(class).count();
-        (count > 0).then(|| self.able(class).nth(turn % count)).flatten()
+    pub fn in_turn(&self, class: ClassId, turn: u64) -> Option<NodeId> {
+        let count: u64 = self.able(class).map(|run| run.len() as u64).sum();
+        let mut left = turn.checked_rem(count)? as u32;
+        for run in self.able(class) {
+            if left < run.len() as u32 {
+                return Some(NodeId(run.start + left));
+            }
+            left -= run.len() as u32;
+        }
+        None
     }
 
-    /// Some node that could run tasks of a class, of those that come into question.
+    /// Some node that could run tasks of a class, of those that come into question. If few do, that takes a look at each.
     pub fn draw(&self, class: ClassId, rng: &mut Rng, counts: impl Fn(NodeId) -> bool) -> Option<NodeId> {
-        let nodes = self.ends.last().copied().unwrap_or(0);
-        let suits = |node: &NodeId| self.can_run(*node, class) && counts(*node);
-        let mut drawn = || NodeId(rng.below(u64::from(nodes.max(1))) as u32);
-        let first = (0..DRAWS).map(|_| drawn()).find(suits);
-        let from = drawn().0;
-        first.or_else(|| (from..nodes).chain(0..from).map(NodeId).find(suits))
+        let first = (0..DRAWS).filter_map(|_| self.in_turn(class, rng.next())).find(|node| counts(*node));
+        first.or_else(|| self.able(class).flatten().map(NodeId).find(|node| counts(*node)))
     }
 }
 

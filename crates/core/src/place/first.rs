@@ -18,7 +18,7 @@ pub struct FirstOwners {
     /// The line of each kind.
     line_of: Vec<usize>,
     /// How many tasks have gone to others than whose turn it was, who could not run them.
-    misfits: usize,
+    misfits: u64,
 }
 
 impl FirstOwners {

@@ -70,7 +70,9 @@ pub fn bandwidth(text: &str) -> Result<u64, String> {
         })?,
     };
     match bytes {
-        0 => Err(format!("`{text}` is too little: nothing would ever arrive")),
+        bytes if bytes < 1000 => Err(format!(
+            "`{text}` is {bytes} bytes a second, too little to get anywhere: write a unit, such as 1Gbit or 100MB"
+        )),
         bytes => Ok(bytes),
     }
 }

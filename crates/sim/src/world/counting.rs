@@ -83,6 +83,12 @@ impl World {
             }
         }
         self.outcome.not_done = all - self.outcome.done;
+        // The last word on a task may not have been its own: nodes may have died of it.
+        if self.outcome.not_done > 0 && self.outcome.stuck.is_none() {
+            self.outcome.makespan = self.now.since(Time::START).max(self.outcome.makespan);
+        } else if self.outcome.makespan.is_zero() {
+            self.outcome.makespan = self.last_progress.since(Time::START);
+        }
         let outside = (self.flow.made_count()..self.flow.object_count()).map(ObjectId::at);
         let memory = &self.storage.memory;
         let is_done =
@@ -104,5 +110,6 @@ impl World {
         self.outcome.migrated += tally.migrated;
         self.outcome.reopened += tally.reopened;
         self.outcome.claimed += tally.claimed;
+        self.outcome.never_fitted += tally.never_fitted;
     }
 }

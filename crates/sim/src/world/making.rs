@@ -30,7 +30,7 @@ use crate::{fit, outside};
 /// What all nodes have in common.
 pub(super) struct Common {
     orders: order::Maker,
-    abilities: Arc<place::Abilities>,
+    pub(super) abilities: Arc<place::Abilities>,
 }
 
 impl World {

@@ -2,6 +2,8 @@
 //!
 //! The first line says how much is missing, the second takes one task as an example, and the third says what can be done.
 
+use std::time::Duration;
+
 use throng_core::ids::{NodeId, TaskId};
 use throng_core::member::Member;
 use throng_core::store::{Owner, Phase};
@@ -61,6 +63,21 @@ impl World {
         self.flow.tasks().find(could_run).or_else(|| self.flow.tasks().find(is_open))
     }
 
+    /// Why a node that could does not start what it has.
+    fn why_not_started(&self, task: TaskId) -> String {
+        let class = self.flow.class(task, 1);
+        let could = |member: &Member| self.common.abilities.can_run(member.me().node, class);
+        let faults = &self.cluster.faults;
+        let is_slow = self.cluster.latency.max(self.cluster.store_latency) > Duration::from_secs(1);
+        if !self.members().any(could) {
+            "and no node that is alive has what it asks for".to_owned()
+        } else if faults.lost > 0.0 || faults.late.0 > 0.0 || is_slow {
+            "which has not started it: messages are lost or late".to_owned()
+        } else {
+            "which does not start it: this should not happen, please report it".to_owned()
+        }
+    }
+
     fn what_it_waits_for(&self, task: TaskId) -> String {
         let (name, record) = (self.flow.name(task), self.storage.memory.record(task));
         if record.phase == Phase::Waiting {
@@ -93,7 +110,7 @@ impl World {
                     self.flow.inputs(task).filter(|object| self.storage.memory.places(*object).next().is_none());
                 match inputs.map(|object| self.flow.object_name(object)).next() {
                     Some(object) => format!("and what it reads, `{object}`, is lost"),
-                    None => "which does not start it: this should not happen, please report it".to_owned(),
+                    None => self.why_not_started(task),
                 }
             }
         };
