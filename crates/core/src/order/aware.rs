@@ -66,7 +66,7 @@ struct Aware {
     steps: Arc<Vec<u32>>,
     seed: u64,
     queue: ByClass<Rows, Unused>,
-    /// Where each waiting task stands.
+    /// Where each waiting task stands that reads something.
     keys: BTreeMap<TaskId, (ClassId, Key)>,
     /// The waiting tasks that read an object.
     readers: BTreeSet<(ObjectId, TaskId)>,
@@ -123,6 +123,9 @@ impl Aware {
     }
 
     fn forget(&mut self, ready: &ReadyTask) {
+        if self.flow.inputs(ready.task).len() == 0 {
+            return;
+        }
         self.keys.remove(&ready.task);
         for object in self.flow.inputs(ready.task) {
             self.readers.remove(&(object, ready.task));
@@ -134,7 +137,10 @@ impl Order for Aware {
     fn push(&mut self, task: ReadyTask) {
         self.arrivals += 1;
         let key = self.unique(task.class, self.key(&task, self.arrivals));
-        self.keys.insert(task.task, (task.class, key));
+        // What reads nothing stays where it is.
+        if self.flow.inputs(task.task).len() > 0 {
+            self.keys.insert(task.task, (task.class, key));
+        }
         for object in self.flow.inputs(task.task) {
             self.readers.insert((object, task.task));
         }
