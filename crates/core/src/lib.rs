@@ -9,10 +9,12 @@
 
 pub mod account;
 pub mod bound;
+pub mod evict;
 pub mod fingerprint;
 pub mod ids;
 pub mod kin;
 pub mod ledger;
+pub mod locality;
 pub mod member;
 pub mod node;
 pub mod order;
@@ -20,6 +22,7 @@ pub mod pack;
 pub mod place;
 pub mod policy;
 pub mod pools;
+pub mod predict;
 pub mod record;
 pub mod rng;
 pub mod shape;

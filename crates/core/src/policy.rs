@@ -133,6 +133,11 @@ impl Policy {
         self.value(parameter, default, "a whole number from 1", read)
     }
 
+    /// A parameter that is a whole number from zero.
+    pub(crate) fn whole(&self, parameter: &str, default: u64) -> Result<u64, BadPolicy> {
+        self.value(parameter, default, "a whole number", |text| text.parse().ok())
+    }
+
     /// A parameter that is a length of time, not zero.
     pub(crate) fn time(&self, parameter: &str, default: Duration) -> Result<Duration, BadPolicy> {
         let read = |text: &str| quantity::duration(text).ok().filter(|time| !time.is_zero());

@@ -19,6 +19,13 @@ fn data_aware_work_stealing() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+#[test]
+fn orders_that_mind_the_cache() {
+    let (count, failed) = failures(include_str!("vectors/mpdis.json"));
+    assert_eq!(count, 55);
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 /// A part, an operation and an answer that are expected to fail do, each in its own words.
 #[test]
 fn what_differs_is_told() {

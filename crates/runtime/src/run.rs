@@ -125,7 +125,7 @@ pub struct Outlook {
 impl Outlook {
     /// Looks at what is recorded and at the files, and judges every task.
     pub fn new(flow: Arc<Workflow>, options: Options) -> Result<Outlook, RunError> {
-        order::by_name(&options.order, &Arc::default())?;
+        order::by_name(&options.order, &Arc::default(), 1)?;
         let state = StateDirectory::new(&options.state);
         let mut recorded = match Recorded::read(&state.journal(), &flow) {
             Err(JournalError::Version { .. }) if options.fresh => Recorded::default(),
@@ -351,8 +351,8 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     let resources = Resources { cpus_milli: setup.cpus_milli, memory_bytes: setup.memory_bytes };
     let (order, pack): (Policy, Policy) = (setup.order.parse()?, setup.pack.parse()?);
     let policies = Policies {
-        local: order::by_name(&order, flow)?,
-        shared: order::by_name(&order, flow)?,
+        local: order::by_name(&order, flow, setup.width as usize)?,
+        shared: order::by_name(&order, flow, setup.width as usize)?,
         pack: pack::by_name(&pack, Capacity { width: setup.width, resources }, flow)?,
     };
     let grace = Duration::from_millis(setup.grace_ms);

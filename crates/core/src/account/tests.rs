@@ -375,7 +375,7 @@ fn record(tasks: &[RandomTask], slots: u32) -> (Arc<Workflow>, Vec<(Time, Entry)
     }
     let flow = Arc::new(flow(&text));
     let resources = Resources { memory_bytes: 0, cpus_milli: u64::from(slots.max(2)) * 1000 };
-    let order = || order::by_name(&"fifo".parse().unwrap(), &flow).unwrap();
+    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
     let pack = pack::by_name(&"requests".parse().unwrap(), Capacity { width: slots, resources }, &flow).unwrap();
     let policies = Policies { local: order(), shared: order(), pack };
     let limits = Limits { slots, grace: Duration::from_secs(1), fail_fast: false };

@@ -57,7 +57,7 @@ impl Cluster {
         let first = |task: TaskId| if plan.is_spread { task.0 % plan.nodes } else { 0 };
         let memory = Memory::submit(flow.clone(), kin.clone(), |task| owner(first(task)));
         let member = |node: u32| {
-            let order = || order::by_name(&"fifo".parse().unwrap(), &flow).unwrap();
+            let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
             let policies = Policies { local: order(), shared: order(), pack: Box::new(Fixed::new(plan.slots)) };
             let limits = Limits { slots: plan.slots, grace: Duration::from_secs(5), fail_fast: false };
             let inner = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));

@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) fn node_for(text: &str, slots: u32, order_name: &str) -> (Arc<Workflow>, Node) {
     let flow = Arc::new(Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap());
-    let order = || order::by_name(&order_name.parse().unwrap(), &flow).unwrap();
+    let order = || order::by_name(&order_name.parse().unwrap(), &flow, 4).unwrap();
     let resources = Resources { memory_bytes: 1000, cpus_milli: 4000 };
     let capacity = Capacity { width: slots, resources };
     let requests: Policy = "requests".parse().unwrap();

@@ -9,17 +9,20 @@ mod aware;
 mod critical_path;
 mod deques;
 mod fifo;
+pub mod gcs;
+pub mod heft;
 mod largest;
 mod lifo;
-mod random;
+mod maker;
+pub mod og;
+mod ps;
+pub mod random;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use crate::ids::{ClassId, ObjectId};
+use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::node::ReadyTask;
-use crate::policy::{BadPolicy, Policy};
-use crate::workflow::Workflow;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use maker::{Maker, NAMES, Seat, by_name, uses_sizes};
 
 /// A queue of ready tasks that knows which comes next.
 pub trait Order: Send {
@@ -36,6 +39,12 @@ pub trait Order: Send {
     }
     /// An object is here or on its way, or is not any more.
     fn data(&mut self, _object: ObjectId, _is_here: bool) {}
+    /// An item is in the cache, or is not any more: the same, for those who know data by the numbers of items.
+    fn item(&mut self, _item: u32, _is_here: bool) {}
+    /// Another queue of the same node has handed out a task.
+    fn began(&mut self, _task: TaskId) {}
+    /// A task that a queue of this node handed out has ended.
+    fn ended(&mut self, _task: TaskId) {}
     /// How many tasks of these classes wait.
     fn count(&self, admits: &dyn Fn(ClassId) -> bool) -> usize;
     /// How many tasks wait.
@@ -44,52 +53,6 @@ pub trait Order: Send {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-}
-
-/// The names that [`by_name`] knows, the default first.
-pub const NAMES: [&str; 6] = ["fifo", "lifo", "largest", "critical-path", "random", "aware"];
-
-/// Makes orders of one name: what they have in common is worked out once, however many nodes there are.
-#[derive(Clone, Debug)]
-pub struct Maker {
-    name: &'static str,
-    flow: Arc<Workflow>,
-    steps: Arc<Vec<u32>>,
-}
-
-impl Maker {
-    /// For the order with a name.
-    pub fn new(policy: &Policy, flow: &Arc<Workflow>) -> Result<Maker, BadPolicy> {
-        let name = NAMES.into_iter().find(|name| *name == policy.name);
-        let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
-        policy.takes_none()?;
-        let uses_steps = name == "critical-path" || name == "aware" && flow.has_inputs();
-        let steps = if uses_steps { critical_path::steps_to_end(flow) } else { Vec::new() };
-        Ok(Maker { name, flow: flow.clone(), steps: Arc::new(steps) })
-    }
-
-    /// An order with nothing in it; `seed` is for those that throw dice.
-    pub fn make(&self, seed: u64) -> Box<dyn Order> {
-        match self.name {
-            "lifo" => Box::new(lifo::order()),
-            "largest" => Box::new(largest::order()),
-            "critical-path" => Box::new(critical_path::order(self.steps.clone())),
-            "random" => Box::new(random::order(seed)),
-            // Without data there is nothing to be aware of, and lines are smaller.
-            "aware" if self.flow.has_inputs() => Box::new(aware::order(self.flow.clone(), self.steps.clone(), seed)),
-            _ => Box::new(fifo::order()),
-        }
-    }
-}
-
-/// The order with a name, for a node that is alone.
-pub fn by_name(policy: &Policy, flow: &Arc<Workflow>) -> Result<Box<dyn Order>, BadPolicy> {
-    Ok(Maker::new(policy, flow)?.make(1))
-}
-
-/// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.
-pub fn uses_sizes(policy: &Policy) -> bool {
-    policy.name == "largest"
 }
 
 /// What a line compares: the task's priority, then the order's own preference, then the time of arrival.

@@ -8,6 +8,7 @@ use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
 use throng_core::node::{Limits, Node, Policies};
+use throng_core::order::Seat;
 use throng_core::pack::{self, Capacity};
 use throng_core::policy::BadPolicy;
 use throng_core::pools::Pools;
@@ -176,14 +177,16 @@ pub(super) fn make_member(
     let seed = cluster.seed.wrapping_mul(1 << 20) ^ (u64::from(me.node.0) << 1);
     let (machine, _) = cluster.machine(me.node);
     let resources = Resources { cpus_milli: u64::from(machine.cores) * 1000, memory_bytes: machine.memory_bytes };
+    let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
+    let units = machine.cores as usize + if flow.has_inputs() { window } else { 0 };
+    let seat = Seat { seed, units, is_alone: cluster.nodes == 1 };
     let policies = Policies {
-        local: common.orders.make(seed),
-        shared: common.orders.make(seed ^ 1),
+        local: common.orders.make(Seat { seed, ..seat }),
+        shared: common.orders.make(Seat { seed: seed ^ 1, ..seat }),
         pack: pack::by_name(&cluster.pack, Capacity { width: machine.cores, resources }, flow)?,
     };
     let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
     let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
-    let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
     let node = node.with_cache(cluster.cache_bytes, window, cluster.inputs == Inputs::Everywhere);
     let setup = Setup {
         me,

@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod daws;
+mod mpdis;
 mod request;
 
 use serde_json::{Map, Value};
@@ -58,6 +59,7 @@ fn answer(part: &str, request: &Request) -> Result<Value, String> {
     let op = request.text("op")?;
     let answer = match part {
         "daws" => daws::answer(op, request),
+        "mpdis" => mpdis::answer(op, request),
         _ => return Err(format!("no answer: the part `{part}` is not implemented")),
     };
     answer.unwrap_or_else(|| Err(format!("no answer: the operation `{op}` of `{part}` is not implemented")))

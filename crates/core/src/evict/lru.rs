@@ -1,0 +1,32 @@
+//! What was used longest ago goes first.
+
+use std::collections::BTreeMap;
+
+use super::Evict;
+
+/// The policy.
+#[derive(Debug, Default)]
+pub struct Lru {
+    by_use: BTreeMap<u64, u32>,
+    last_used: BTreeMap<u32, u64>,
+    uses: u64,
+}
+
+impl Evict for Lru {
+    fn used(&mut self, item: u32) {
+        self.gone(item);
+        self.uses += 1;
+        self.by_use.insert(self.uses, item);
+        self.last_used.insert(item, self.uses);
+    }
+
+    fn gone(&mut self, item: u32) {
+        if let Some(used) = self.last_used.remove(&item) {
+            self.by_use.remove(&used);
+        }
+    }
+
+    fn victim(&mut self) -> Option<u32> {
+        self.by_use.first_key_value().map(|(_, item)| *item)
+    }
+}

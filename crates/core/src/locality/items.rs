@@ -1,0 +1,139 @@
+//! Who makes and who reads what, for data that is used more than once.
+//!
+//! What a task makes is an item if anybody reads it; what comes from outside is one if at least two do. Of other data no order
+//! makes a difference: it has to be brought once, whenever that is.
+
+use crate::ids::TaskId;
+use crate::workflow::Workflow;
+
+/// Lists of numbers, one list for each of many, in one piece.
+#[derive(Clone, Debug, Default)]
+struct Lists {
+    ends: Vec<u32>,
+    entries: Vec<u32>,
+}
+
+impl Lists {
+    fn push(&mut self, list: impl IntoIterator<Item = u32>) {
+        self.entries.extend(list);
+        self.ends.push(self.entries.len() as u32);
+    }
+
+    fn get(&self, at: usize) -> &[u32] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[start as usize..self.ends[at] as usize]
+    }
+}
+
+/// The items of a workflow, counted from 0.
+#[derive(Clone, Debug, Default)]
+pub struct Items {
+    inputs: Lists,
+    outputs: Lists,
+    readers: Lists,
+    weights: Vec<u64>,
+    /// For each item the object that it is, in ascending order.
+    objects: Vec<u32>,
+}
+
+/// Collects items task by task.
+#[derive(Debug, Default)]
+pub struct ItemsBuilder {
+    items: Items,
+}
+
+impl ItemsBuilder {
+    /// Another item with its size; says its number.
+    pub fn item(&mut self, weight: u64) -> u32 {
+        self.items.weights.push(weight);
+        self.items.weights.len() as u32 - 1
+    }
+
+    /// Another task, with the items that it reads and makes.
+    pub fn task(&mut self, mut inputs: Vec<u32>, outputs: Vec<u32>) {
+        inputs.sort_unstable();
+        inputs.dedup();
+        self.items.inputs.push(inputs);
+        self.items.outputs.push(outputs);
+    }
+
+    /// All of it.
+    pub fn build(mut self) -> Items {
+        let items = &mut self.items;
+        let tasks = items.inputs.ends.len();
+        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); items.weights.len()];
+        for task in 0..tasks {
+            items.inputs.get(task).iter().for_each(|item| readers[*item as usize].push(task as u32));
+        }
+        readers.into_iter().for_each(|readers| items.readers.push(readers));
+        self.items
+    }
+}
+
+/// What an object weighs of which nobody has said how large it is: it still has to be asked for.
+const UNKNOWN_WEIGHT: u64 = 1;
+
+impl Items {
+    /// The items of a workflow, with the sizes that are declared.
+    pub fn of(flow: &Workflow) -> Items {
+        let mut uses = vec![0u8; flow.object_count()];
+        for object in flow.tasks().flat_map(|task| flow.inputs(task)) {
+            uses[object.index()] = uses[object.index()].saturating_add(1);
+        }
+        let mut builder = ItemsBuilder::default();
+        let mut numbers = vec![u32::MAX; flow.object_count()];
+        for (at, uses) in uses.iter().enumerate() {
+            if *uses > u8::from(at >= flow.made_count()) {
+                let object = crate::ids::ObjectId::at(at);
+                numbers[at] = builder.item(flow.declared_size(object).unwrap_or(UNKNOWN_WEIGHT).max(1));
+                builder.items.objects.push(object.0);
+            }
+        }
+        let known = |object: crate::ids::ObjectId| Some(numbers[object.index()]).filter(|number| *number != u32::MAX);
+        for task in flow.tasks() {
+            let (inputs, outputs) = (flow.inputs(task), flow.outputs(task));
+            builder.task(inputs.filter_map(known).collect(), outputs.filter_map(known).collect());
+        }
+        builder.build()
+    }
+
+    /// How many tasks there are.
+    pub fn task_count(&self) -> usize {
+        self.inputs.ends.len()
+    }
+
+    /// How many items there are.
+    pub fn count(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// What a task reads, in ascending order.
+    pub fn inputs(&self, task: TaskId) -> &[u32] {
+        self.inputs.get(task.index())
+    }
+
+    /// What a task makes.
+    pub fn outputs(&self, task: TaskId) -> &[u32] {
+        self.outputs.get(task.index())
+    }
+
+    /// The tasks that read an item, in ascending order.
+    pub fn readers(&self, item: u32) -> impl ExactSizeIterator<Item = TaskId> + '_ {
+        self.readers.get(item as usize).iter().map(|task| TaskId(*task))
+    }
+
+    /// How large an item is.
+    pub fn weight(&self, item: u32) -> u64 {
+        self.weights[item as usize]
+    }
+
+    /// The item that an object is, if it is one.
+    pub fn of_object(&self, object: crate::ids::ObjectId) -> Option<u32> {
+        self.objects.binary_search(&object.0).ok().map(|at| at as u32)
+    }
+
+    /// The object that an item is.
+    pub fn object(&self, item: u32) -> crate::ids::ObjectId {
+        crate::ids::ObjectId(self.objects[item as usize])
+    }
+}

@@ -1,0 +1,128 @@
+//! From the name of an order to the order: what all nodes have in common is worked out once.
+
+use std::sync::Arc;
+
+use super::{Order, aware, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
+use crate::ids::TaskId;
+use crate::locality::{EXACT_UP_TO, Items, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order};
+use crate::policy::{BadPolicy, Policy};
+use crate::workflow::Workflow;
+
+/// The names that [`by_name`] knows, the default first.
+pub const NAMES: [&str; 10] =
+    ["fifo", "lifo", "largest", "critical-path", "random", "heft", "ps", "og", "gcs", "aware"];
+
+/// Where an order is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// For orders that throw dice.
+    pub seed: u64,
+    /// How many tasks may be under way at once.
+    pub units: usize,
+    /// Whether all tasks come to this node.
+    pub is_alone: bool,
+}
+
+/// What an order needs to know of a workflow beforehand.
+#[derive(Clone, Debug)]
+enum Needs {
+    Nothing,
+    Steps(Arc<Vec<u32>>),
+    Ranks(Arc<Vec<u64>>),
+    Places(Arc<Vec<u32>>),
+    Items(Arc<Items>, Metric, Search),
+}
+
+/// Makes orders of one name: what they have in common is worked out once, however many nodes there are.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    name: &'static str,
+    flow: Arc<Workflow>,
+    needs: Needs,
+}
+
+impl Maker {
+    /// For the order with a name.
+    pub fn new(policy: &Policy, flow: &Arc<Workflow>) -> Result<Maker, BadPolicy> {
+        let name = NAMES.into_iter().find(|name| *name == policy.name);
+        let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
+        let needs = match name {
+            "critical-path" => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
+            "aware" if flow.has_inputs() => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
+            "heft" => Needs::Ranks(Arc::new(heft::ranks(flow))),
+            "ps" => {
+                policy.takes(&["metric", "steps"])?;
+                Needs::Places(Arc::new(places(flow, metric(policy)?, policy.whole("steps", SERIAL_STEPS)?)))
+            }
+            "og" => {
+                policy.takes(&["metric"])?;
+                Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, Search { swaps: false, steps: 0 })
+            }
+            "gcs" => {
+                policy.takes(&["metric", "steps"])?;
+                let search = Search { swaps: true, steps: policy.whole("steps", gcs::GCS_STEPS)? };
+                Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, search)
+            }
+            _ => Needs::Nothing,
+        };
+        if !matches!(name, "ps" | "og" | "gcs") {
+            policy.takes_none()?;
+        }
+        Ok(Maker { name, flow: flow.clone(), needs })
+    }
+
+    /// An order with nothing in it.
+    pub fn make(&self, seat: Seat) -> Box<dyn Order> {
+        match (self.name, &self.needs) {
+            ("lifo", _) => Box::new(lifo::order()),
+            ("largest", _) => Box::new(largest::order()),
+            ("random", _) => Box::new(random::order(seat.seed)),
+            ("critical-path", Needs::Steps(steps)) => Box::new(critical_path::order(steps.clone())),
+            ("heft", Needs::Ranks(ranks)) => Box::new(heft::order(ranks.clone())),
+            ("ps", Needs::Places(places)) => {
+                Box::new(ps::order(places.clone(), if seat.is_alone { seat.units } else { 0 }))
+            }
+            ("og", Needs::Items(items, metric, _)) => Box::new(og::order(items.clone(), *metric)),
+            ("gcs", Needs::Items(items, metric, search)) => {
+                Box::new(gcs::order(items.clone(), self.flow.clone(), *metric, seat.units, *search))
+            }
+            ("aware", Needs::Steps(steps)) => Box::new(aware::order(self.flow.clone(), steps.clone(), seat.seed)),
+            // Without data there is nothing to be aware of, and lines are smaller.
+            _ => Box::new(fifo::order()),
+        }
+    }
+}
+
+fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
+    policy.value("metric", Metric::Wsd, "one of sd, tmb, wsd, wtmb, lru, wlru", |text| text.parse().ok())
+}
+
+/// Which each task is in one order of all.
+fn places(flow: &Arc<Workflow>, metric: Metric, steps: u64) -> Vec<u32> {
+    let items = Arc::new(Items::of(flow));
+    let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };
+    let order = serial_order(&items, flow.as_ref(), metric, method).order;
+    let mut places = vec![0; flow.task_count()];
+    order.iter().enumerate().for_each(|(at, task)| places[task.index()] = at as u32);
+    places
+}
+
+impl Precedence for Workflow {
+    fn children(&self, task: TaskId) -> Vec<TaskId> {
+        Workflow::children(self, task).collect()
+    }
+
+    fn parent_count(&self, task: TaskId) -> u32 {
+        Workflow::parent_count(self, task)
+    }
+}
+
+/// The order with a name, for a node that is alone.
+pub fn by_name(policy: &Policy, flow: &Arc<Workflow>, units: usize) -> Result<Box<dyn Order>, BadPolicy> {
+    Ok(Maker::new(policy, flow)?.make(Seat { seed: 1, units, is_alone: true }))
+}
+
+/// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.
+pub fn uses_sizes(policy: &Policy) -> bool {
+    policy.name == "largest"
+}
