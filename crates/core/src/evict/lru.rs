@@ -26,7 +26,7 @@ impl Evict for Lru {
         }
     }
 
-    fn victim(&mut self) -> Option<u32> {
-        self.by_use.first_key_value().map(|(_, item)| *item)
+    fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+        Box::new(self.by_use.values().copied())
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! A policy keeps track of what is in a cache, and names who goes next. Whoever has the cache decides whether that can go.
 
+mod aware;
 mod lru;
 
+pub use aware::Aware;
 pub use lru::Lru;
 
 use crate::ids::TaskId;
@@ -14,10 +16,12 @@ pub trait Evict: Send {
     fn used(&mut self, item: u32);
     /// An item is not here any more.
     fn gone(&mut self, item: u32);
-    /// Whoever is here and should go next.
-    fn victim(&mut self) -> Option<u32>;
+    /// Whatever is here, in the order in which it should go.
+    fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_>;
     /// A task may start.
     fn ready(&mut self, _task: TaskId) {}
+    /// A task that could have started is not here any more.
+    fn withdrawn(&mut self, _task: TaskId) {}
     /// A task has started: it needs what it reads once less.
     fn started(&mut self, _task: TaskId) {}
 }

@@ -61,11 +61,22 @@ impl ItemsBuilder {
     pub fn build(mut self) -> Items {
         let items = &mut self.items;
         let tasks = items.inputs.ends.len();
-        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); items.weights.len()];
-        for task in 0..tasks {
-            items.inputs.get(task).iter().for_each(|item| readers[*item as usize].push(task as u32));
+        let mut ends = vec![0u32; items.weights.len()];
+        items.inputs.entries.iter().for_each(|item| ends[*item as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
         }
-        readers.into_iter().for_each(|readers| items.readers.push(readers));
+        // From the last task to the first, each list is filled from its end to its beginning.
+        let (mut next, mut entries) = (ends.clone(), vec![0; sum as usize]);
+        for task in (0..tasks).rev() {
+            for item in items.inputs.get(task) {
+                next[*item as usize] -= 1;
+                entries[next[*item as usize] as usize] = task as u32;
+            }
+        }
+        items.readers = Lists { ends, entries };
         self.items
     }
 }

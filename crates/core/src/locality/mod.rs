@@ -13,12 +13,16 @@
 
 mod complete;
 mod items;
+mod places;
 mod rank_tree;
+mod readers;
 mod recency;
 mod serial;
 
 pub use complete::{Search, Situation, scores};
 pub use items::{Items, ItemsBuilder};
+pub use places::places;
+pub use readers::Readers;
 pub use recency::{Metric, Recency};
 pub use serial::{EXACT_UP_TO, Method, Precedence, SERIAL_STEPS, Serial, serial_order};
 

@@ -21,6 +21,8 @@ pub struct Seat {
     pub units: usize,
     /// Whether all tasks come to this node.
     pub is_alone: bool,
+    /// How much room all nodes together have for data.
+    pub room_bytes: u64,
 }
 
 /// What an order needs to know of a workflow beforehand.
@@ -31,6 +33,7 @@ enum Needs {
     Ranks(Arc<Vec<u64>>),
     Places(Arc<Vec<u32>>),
     Items(Arc<Items>, Metric, Search),
+    Knowledge(aware::Knowledge),
 }
 
 /// Makes orders of one name: what they have in common is worked out once, however many nodes there are.
@@ -48,7 +51,8 @@ impl Maker {
         let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
         let needs = match name {
             "critical-path" => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
-            "aware" if flow.has_inputs() => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
+            // Without data there is nothing to be aware of, and lines are smaller.
+            "aware" if flow.has_inputs() => Needs::Knowledge(aware::Knowledge::of(flow)),
             "heft" => Needs::Ranks(Arc::new(heft::ranks(flow))),
             "ps" => {
                 policy.takes(&["metric", "steps"])?;
@@ -86,8 +90,7 @@ impl Maker {
             ("gcs", Needs::Items(items, metric, search)) => {
                 Box::new(gcs::order(items.clone(), self.flow.clone(), *metric, seat.units, *search))
             }
-            ("aware", Needs::Steps(steps)) => Box::new(aware::order(self.flow.clone(), steps.clone(), seat.seed)),
-            // Without data there is nothing to be aware of, and lines are smaller.
+            ("aware", Needs::Knowledge(known)) => aware::order(known, seat),
             _ => Box::new(fifo::order()),
         }
     }
@@ -119,7 +122,7 @@ impl Precedence for Workflow {
 
 /// The order with a name, for a node that is alone.
 pub fn by_name(policy: &Policy, flow: &Arc<Workflow>, units: usize) -> Result<Box<dyn Order>, BadPolicy> {
-    Ok(Maker::new(policy, flow)?.make(Seat { seed: 1, units, is_alone: true }))
+    Ok(Maker::new(policy, flow)?.make(Seat { seed: 1, units, is_alone: true, room_bytes: u64::MAX }))
 }
 
 /// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.

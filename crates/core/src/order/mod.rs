@@ -5,7 +5,7 @@
 //! among the classes that may start now. A decision costs as many looks as there are better classes that may not start,
 //! however many tasks wait. A task's `priority` comes before whatever the order itself prefers.
 
-mod aware;
+pub mod aware;
 mod critical_path;
 mod deques;
 mod fifo;

@@ -43,7 +43,7 @@ impl<'a> Cached<'a> {
             return;
         }
         while self.used + weight > self.capacity {
-            let Some(gone) = self.evict.victim() else { return };
+            let Some(gone) = self.evict.victims().next() else { return };
             self.evict.gone(gone);
             self.is_here[gone as usize] = false;
             self.used -= self.items.weight(gone);

@@ -17,9 +17,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{ByClass, Key, Line, Order};
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::node::ReadyTask;
+use crate::order::{ByClass, Key, Line, Order};
 use crate::rng::Rng;
 use crate::workflow::Workflow;
 
