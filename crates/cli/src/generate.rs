@@ -77,6 +77,9 @@ pub struct Arguments {
     /// Tasks in a layer, for random
     #[arg(long, value_name = "N")]
     width: Option<String>,
+    /// The inputs of all tasks together, for dag1 and its versions: an amount such as 120GB
+    #[arg(long, value_name = "SIZE")]
+    total: Option<String>,
     /// Give every task the mean of times and sizes: a few lines for any number of tasks
     #[arg(long)]
     means: bool,
@@ -138,6 +141,7 @@ impl Arguments {
             ("molecules", &self.molecules),
             ("layers", &self.layers),
             ("width", &self.width),
+            ("total", &self.total),
         ];
         for (name, text) in given.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
             options.set(name, text);
