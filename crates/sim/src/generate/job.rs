@@ -59,6 +59,6 @@ impl Job {
 
     /// How much it writes in all.
     pub(super) fn written_bytes(&self) -> u64 {
-        self.writes.iter().filter_map(|file| file.size).sum()
+        self.writes.iter().filter_map(|file| file.size).fold(0, u64::saturating_add)
     }
 }

@@ -17,12 +17,14 @@ mod bot;
 mod cybershake;
 mod dag1;
 mod dag1_tasks;
+mod epigenomics;
 mod fan_in;
 mod fan_out;
 mod fmri;
 mod heterogeneous;
 mod image_stacking;
 mod job;
+mod ligo;
 mod moldyn;
 mod montage;
 mod options;
@@ -30,6 +32,7 @@ mod pipeline;
 mod plan;
 mod random;
 mod single;
+mod sipht;
 mod source;
 mod spread;
 mod stage;
@@ -82,7 +85,7 @@ const fn parameter(name: &'static str, default: &'static str) -> Parameter {
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 18] = [
+pub const SHAPES: [Shape; 21] = [
     bot::SHAPE,
     pipeline::SHAPE,
     fan_out::SHAPE,
@@ -95,6 +98,9 @@ pub const SHAPES: [Shape; 18] = [
     random::SHAPE,
     montage::SHAPE,
     cybershake::SHAPE,
+    ligo::SHAPE,
+    sipht::SHAPE,
+    epigenomics::SHAPE,
     dag1::SHAPES[0],
     dag1::SHAPES[1],
     dag1::SHAPES[2],
@@ -130,5 +136,7 @@ impl Shape {
     }
 }
 
+#[cfg(test)]
+mod published;
 #[cfg(test)]
 mod tests;
