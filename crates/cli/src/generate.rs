@@ -17,6 +17,7 @@ Example:
   throng generate bot --tasks 1000 > bot.yaml                a thousand independent tasks, as a template with a table
   throng generate fan-out --tasks 10000000 --means           ten million tasks in a few lines
   throng generate all-pairs --a 50 --b 50 --output ap.json   a list of single tasks, as programs write it
+  throng generate montage --tasks 100 | throng simulate /dev/stdin
   throng generate bot --times 1ms..5ms | throng check /dev/stdin
 
 Each task sleeps for the time that is drawn for it, and its files have the sizes that are drawn: `throng run` waits but

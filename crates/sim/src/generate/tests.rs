@@ -164,7 +164,7 @@ fn times_and_sizes_do_not_depend_on_each_other() {
 
 #[test]
 fn every_message() {
-    let cases: [(&str, &[(&str, &str)]); 15] = [
+    let cases: [(&str, &[(&str, &str)]); 19] = [
         ("bot", &[("volumes", "3")]),
         ("bot", &[("tasks", "0")]),
         ("bot", &[("tasks", "many")]),
@@ -180,6 +180,10 @@ fn every_message() {
         ("random", &[("tasks", "7"), ("width", "8")]),
         ("image-stacking", &[("tasks", "7"), ("files", "8")]),
         ("random", &[("layers", "10000"), ("width", "20000"), ("degree", "1000")]),
+        ("montage", &[("tasks", "14")]),
+        ("sipht", &[("times", "later")]),
+        ("dag1", &[("total", "1B")]),
+        ("dag1-v6", &[("tasks", "145")]),
     ];
     let mut report = String::new();
     for (shape, given) in cases {
