@@ -17,6 +17,7 @@ Example:
   throng generate bot --tasks 1000 > bot.yaml                a thousand independent tasks, as a template with a table
   throng generate fan-out --tasks 10000000 --means           ten million tasks in a few lines
   throng generate all-pairs --a 50 --b 50 --output ap.json   a list of single tasks, as programs write it
+  throng generate montage --tasks 100 | throng simulate /dev/stdin
   throng generate bot --times 1ms..5ms | throng check /dev/stdin
 
 Each task sleeps for the time that is drawn for it, and its files have the sizes that are drawn: `throng run` waits but
@@ -77,6 +78,9 @@ pub struct Arguments {
     /// Tasks in a layer, for random
     #[arg(long, value_name = "N")]
     width: Option<String>,
+    /// The inputs of all tasks together, for dag1 and its versions: an amount such as 120GB
+    #[arg(long, value_name = "SIZE")]
+    total: Option<String>,
     /// Give every task the mean of times and sizes: a few lines for any number of tasks
     #[arg(long)]
     means: bool,
@@ -138,6 +142,7 @@ impl Arguments {
             ("molecules", &self.molecules),
             ("layers", &self.layers),
             ("width", &self.width),
+            ("total", &self.total),
         ];
         for (name, text) in given.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
             options.set(name, text);

@@ -3,7 +3,7 @@
 
 use super::options::{Options, TASKS_LIMIT, Wrong};
 use super::stage::{Stage, key};
-use super::{Shape, parameter};
+use super::{Make, Shape, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "all-pairs",
@@ -16,7 +16,7 @@ pub(super) const SHAPE: Shape = Shape {
         parameter("times", "100ms"),
         parameter("sizes", "1kB"),
     ],
-    stages,
+    make: Make::Stages(stages),
 };
 
 /// The size of a file of either set.

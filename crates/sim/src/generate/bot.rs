@@ -2,14 +2,14 @@
 
 use super::options::{Options, TASKS_LIMIT, Wrong};
 use super::stage::{Stage, key};
-use super::{Shape, TABLE_3, TABLE_3_SIZES, TABLE_3_TIMES, parameter};
+use super::{Make, Shape, TABLE_3, TABLE_3_SIZES, TABLE_3_TIMES, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "bot",
     summary: "independent tasks",
     origin: TABLE_3,
     takes: &[parameter("tasks", "1000"), parameter("times", TABLE_3_TIMES), parameter("sizes", TABLE_3_SIZES)],
-    stages,
+    make: Make::Stages(stages),
 };
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {

@@ -4,7 +4,7 @@
 use super::options::{DEGREE_LIMIT, Options, TASKS_LIMIT, Wrong};
 use super::stage::Stage;
 use super::tree::{blocks, levels, stage_name};
-use super::{Shape, TABLE_3, TABLE_3_SIZES, TABLE_3_TIMES, parameter};
+use super::{Make, Shape, TABLE_3, TABLE_3_SIZES, TABLE_3_TIMES, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "fan-in",
@@ -16,7 +16,7 @@ pub(super) const SHAPE: Shape = Shape {
         parameter("times", TABLE_3_TIMES),
         parameter("sizes", TABLE_3_SIZES),
     ],
-    stages,
+    make: Make::Stages(stages),
 };
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {

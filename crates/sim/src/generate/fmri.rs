@@ -15,7 +15,7 @@
 use super::options::{Options, Wrong};
 use super::spread::Spread;
 use super::stage::{Stage, key};
-use super::{Shape, parameter};
+use super::{Make, Shape, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "fmri",
@@ -28,7 +28,7 @@ pub(super) const SHAPE: Shape = Shape {
         parameter("times", "1s..5s"),
         parameter("sizes", "196608B"),
     ],
-    stages,
+    make: Make::Stages(stages),
 };
 
 /// Beyond this, the tasks that read all volumes would be no step of a study any more.

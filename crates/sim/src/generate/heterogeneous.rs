@@ -10,7 +10,7 @@
 use super::options::{Options, TASKS_LIMIT, Wrong};
 use super::spread::Spread;
 use super::stage::{Stage, key};
-use super::{Shape, parameter};
+use super::{Make, Shape, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "heterogeneous",
@@ -18,7 +18,7 @@ pub(super) const SHAPE: Shape = Shape {
     origin: "the MATRIX paper has lengths from 0 to 1469.62 s with median 30 s, mean 95.2 s and standard deviation 188.08 s. \
              The distribution, straight lines between quantiles, is ours",
     takes: &[parameter("tasks", "10000"), parameter("sizes", "")],
-    stages,
+    make: Make::Stages(stages),
 };
 
 const SECOND: u64 = 1_000_000_000;

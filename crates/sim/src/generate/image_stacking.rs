@@ -6,7 +6,7 @@
 use super::options::{Options, TASKS_LIMIT, Wrong};
 use super::spread::Spread;
 use super::stage::{Stage, key};
-use super::{Shape, parameter};
+use super::{Make, Shape, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "image-stacking",
@@ -22,7 +22,7 @@ pub(super) const SHAPE: Shape = Shape {
         parameter("sizes", "10kB"),
         parameter("no-stack", ""),
     ],
-    stages,
+    make: Make::Stages(stages),
 };
 
 /// Localities of image stacking, and the numbers of tasks and of files that they stand for.

@@ -1,29 +1,39 @@
 //! Benchmark workflows: made-up graphs of sleeping tasks, in the shapes by which schedulers are compared.
 //!
 //! ```text
-//!   Options ── shape ──▶ stages ── Plan ──▶ yaml (templates)  |  single (one task after the other)
+//!   Options ── shape ──▶ stages or jobs ── Plan ──▶ yaml (templates)  |  single (one task after the other)
 //! ```
 //!
 //! A shape is a function from [`Options`] to stages: groups of tasks that are alike but for their numbers, and for the
 //! times and sizes that are drawn. Everything else follows from the stages, so that both ways of writing a workflow
-//! mean the same graph. The text is an ordinary workflow file: a task's true length is its `sleep`, the bytes that it
+//! mean the same graph. Where a graph is too irregular for that, a shape gives a list of jobs instead, which are written
+//! one after the other in either format. The text is an ordinary workflow file: a task's true length is its `sleep`, the bytes that it
 //! moves are the `size`s of its files. Text is written as it is made, so that ten million tasks fit anywhere.
 //!
 //! Each shape has a file, which says where the shape comes from and what of it is our own reconstruction.
 
 mod all_pairs;
 mod bot;
+mod cybershake;
+mod dag1;
+mod dag1_tasks;
+mod epigenomics;
 mod fan_in;
 mod fan_out;
 mod fmri;
 mod heterogeneous;
 mod image_stacking;
+mod job;
+mod ligo;
 mod moldyn;
+mod montage;
 mod options;
 mod pipeline;
 mod plan;
 mod random;
 mod single;
+mod sipht;
+mod source;
 mod spread;
 mod stage;
 mod tree;
@@ -33,6 +43,9 @@ pub use image_stacking::LOCALITIES;
 pub use options::{Options, Wrong};
 pub use plan::Plan;
 
+use job::Job;
+use plan::Body;
+use source::Source;
 use stage::Stage;
 
 /// A shape of workflow.
@@ -46,7 +59,16 @@ pub struct Shape {
     pub origin: &'static str,
     /// The options that it takes.
     pub takes: &'static [Parameter],
-    stages: fn(&Options) -> Result<Vec<Stage>, Wrong>,
+    make: Make,
+}
+
+/// How a shape is made.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// Of tasks that are alike but for their numbers.
+    Stages(fn(&Options) -> Result<Vec<Stage>, Wrong>),
+    /// Of tasks of which each is different.
+    Jobs(fn(&Options, &mut Source) -> Result<Vec<Job>, Wrong>),
 }
 
 /// An option of a shape.
@@ -63,7 +85,7 @@ const fn parameter(name: &'static str, default: &'static str) -> Parameter {
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 10] = [
+pub const SHAPES: [Shape; 21] = [
     bot::SHAPE,
     pipeline::SHAPE,
     fan_out::SHAPE,
@@ -74,6 +96,17 @@ pub const SHAPES: [Shape; 10] = [
     moldyn::SHAPE,
     heterogeneous::SHAPE,
     random::SHAPE,
+    montage::SHAPE,
+    cybershake::SHAPE,
+    ligo::SHAPE,
+    sipht::SHAPE,
+    epigenomics::SHAPE,
+    dag1::SHAPES[0],
+    dag1::SHAPES[1],
+    dag1::SHAPES[2],
+    dag1::SHAPES[3],
+    dag1::SHAPES[4],
+    dag1::SHAPES[5],
 ];
 
 /// Where the four plain shapes and their numbers come from.
@@ -83,18 +116,27 @@ const TABLE_3: &str = "Table 3 of the MATRIX paper has 1000 tasks per core, leng
 const TABLE_3_TIMES: &str = "0ms..100ms";
 const TABLE_3_SIZES: &str = "0MB..10MB";
 
+/// Times and sizes of shapes whose types of tasks have their own, unless somebody wants others.
+const PEGASUS_TIMES: [Parameter; 2] = [parameter("times", ""), parameter("sizes", "")];
+
 impl Shape {
     /// The shape of this name.
     pub fn find(name: &str) -> Option<&'static Shape> {
         SHAPES.iter().find(|shape| shape.name == name)
     }
 
-    /// Works out the stages, or says which option is wrong.
+    /// Works out the tasks, or says which option is wrong.
     pub fn plan(&'static self, options: &Options) -> Result<Plan, Wrong> {
         let options = options.for_shape(self)?;
-        Plan::new(self, &options, (self.stages)(&options)?)
+        let body = match self.make {
+            Make::Stages(stages) => Body::Stages(stages(&options)?),
+            Make::Jobs(jobs) => Body::Jobs(jobs(&options, &mut Source::with_wanted(&options)?)?),
+        };
+        Plan::new(self, &options, body)
     }
 }
 
+#[cfg(test)]
+mod published;
 #[cfg(test)]
 mod tests;

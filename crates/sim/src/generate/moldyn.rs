@@ -12,7 +12,7 @@
 
 use super::options::{Options, Wrong};
 use super::stage::{Key, Stage, key};
-use super::{Shape, parameter};
+use super::{Make, Shape, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "moldyn",
@@ -26,7 +26,7 @@ pub(super) const SHAPE: Shape = Shape {
         parameter("times", "60s..240s"),
         parameter("sizes", "100kB..2MB"),
     ],
-    stages,
+    make: Make::Stages(stages),
 };
 
 /// With 84 tasks each, more would not fit into a workflow.

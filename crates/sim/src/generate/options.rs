@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use throng_core::workflow::quantity;
 
 use super::Shape;
-use super::spread::Spread;
+use super::spread::{Spread, size_text};
 
 /// More tasks than this do not fit into a workflow.
 pub(super) const TASKS_LIMIT: u64 = 200_000_000;
@@ -89,6 +89,14 @@ impl Options {
             ));
         }
         Ok(of(self.count("tasks", 1, TASKS_LIMIT)?).clamp(1, most))
+    }
+
+    /// An amount of data between bounds.
+    pub(super) fn bytes(&self, name: &str, least: u64, most: u64) -> Result<u64, Wrong> {
+        let text = self.text(name).unwrap_or_default();
+        let number = quantity::bytes(text).ok().filter(|number| (least..=most).contains(number));
+        let [least, most] = [least, most].map(size_text);
+        number.ok_or_else(|| wrong_value(name, text, &format!("write an amount such as 120GB, from {least} to {most}")))
     }
 
     /// How long tasks take, in nanoseconds.

@@ -1,21 +1,30 @@
-//! A plan: the stages of a workflow, ready to be written in either format.
+//! A plan: the tasks of a workflow, ready to be written in either format.
 
 use std::io::{self, Write};
 
 use throng_core::workflow::Format;
 
+use super::job::Job;
 use super::options::{Options, TASKS_LIMIT, Wrong};
-use super::stage::{Read, Source, Stage};
+use super::source::Source;
+use super::stage::{Read, Stage};
 use super::{Shape, single, yaml};
 
 /// References from tasks to files, together: what fits into a workflow.
 const REFERENCES_LIMIT: u64 = 500_000_000;
 
+/// What a workflow is made of.
+#[derive(Debug)]
+pub(super) enum Body {
+    Stages(Vec<Stage>),
+    Jobs(Vec<Job>),
+}
+
 /// A workflow that is ready to be written.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) shape: &'static Shape,
-    pub(super) stages: Vec<Stage>,
+    pub(super) body: Body,
     pub(super) estimates: bool,
     /// What was typed to make it.
     pub(super) command: String,
@@ -24,10 +33,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(shape: &'static Shape, options: &Options, stages: Vec<Stage>) -> Result<Plan, Wrong> {
+    pub(super) fn new(shape: &'static Shape, options: &Options, body: Body) -> Result<Plan, Wrong> {
         let plan = Plan {
             shape,
-            stages,
+            body,
             estimates: options.estimates,
             command: format!("throng generate {}{}", shape.name, options.as_typed()),
             seed: options.seed,
@@ -48,22 +57,25 @@ impl Plan {
 
     /// How many tasks there are.
     pub fn task_count(&self) -> u64 {
-        self.stages.iter().map(Stage::count).fold(0, u64::saturating_add)
+        match &self.body {
+            Body::Stages(stages) => stages.iter().map(Stage::count).fold(0, u64::saturating_add),
+            Body::Jobs(jobs) => jobs.len() as u64,
+        }
     }
 
     fn references(&self) -> u64 {
+        let stages = match &self.body {
+            Body::Stages(stages) => stages,
+            Body::Jobs(jobs) => return jobs.iter().map(|job| job.reads.len() as u64).sum(),
+        };
         let of_stage = |stage: &Stage| {
             let each = stage.reads.iter().map(|read| match read {
                 Read::File { .. } => 1,
-                Read::All(name) => self.stage(name).count(),
+                Read::All(name) => find(stages, name).count(),
             });
             stage.count().saturating_mul(each.sum())
         };
-        self.stages.iter().map(of_stage).fold(0, u64::saturating_add)
-    }
-
-    pub(super) fn stage(&self, name: &str) -> &Stage {
-        self.stages.iter().find(|stage| stage.name == name).expect("stages read from stages of the same plan")
+        stages.iter().map(of_stage).fold(0, u64::saturating_add)
     }
 
     /// Writes the workflow.
@@ -86,7 +98,17 @@ impl Plan {
 
     /// The kind of all tasks, if they are all of one.
     pub(super) fn common_kind(&self) -> Option<&str> {
-        let first = self.stages[0].kind.as_str();
-        self.stages.iter().all(|stage| stage.kind == first).then_some(first)
+        match &self.body {
+            Body::Stages(stages) => {
+                let first = stages[0].kind.as_str();
+                stages.iter().all(|stage| stage.kind == first).then_some(first)
+            }
+            Body::Jobs(_) => None,
+        }
     }
+}
+
+/// The stage of this name.
+pub(super) fn find<'a>(stages: &'a [Stage], name: &str) -> &'a Stage {
+    stages.iter().find(|stage| stage.name == name).expect("stages read from stages of the same plan")
 }

@@ -3,7 +3,7 @@
 
 use super::options::{DEGREE_LIMIT, Options, TASKS_LIMIT, Wrong};
 use super::stage::{Links, Stage, key};
-use super::{Shape, TABLE_3_SIZES, TABLE_3_TIMES, parameter};
+use super::{Make, Shape, TABLE_3_SIZES, TABLE_3_TIMES, parameter};
 
 pub(super) const SHAPE: Shape = Shape {
     name: "random",
@@ -17,7 +17,7 @@ pub(super) const SHAPE: Shape = Shape {
         parameter("times", TABLE_3_TIMES),
         parameter("sizes", TABLE_3_SIZES),
     ],
-    stages,
+    make: Make::Stages(stages),
 };
 
 fn stages(options: &Options) -> Result<Vec<Stage>, Wrong> {

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::plan::Plan;
+use super::job::{File, Job};
+use super::plan::{Body, Plan, find};
 use super::spread::{size_text, time_text};
 use super::stage::{Read, Row, Stage};
 
@@ -24,8 +25,17 @@ pub(super) fn write_tasks(
     out: &mut dyn Write,
     mut begin: impl FnMut(&str, &mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
+    let stages = match &plan.body {
+        Body::Stages(stages) => stages,
+        Body::Jobs(jobs) => {
+            return jobs.iter().try_for_each(|job| {
+                begin(&job.name, out)?;
+                write_job(job, plan.estimates, out)
+            });
+        }
+    };
     let mut source = plan.source();
-    for stage in &plan.stages {
+    for stage in stages {
         let own_kind = plan.common_kind().is_none().then(|| format!(", \"kind\": \"{}\"", stage.kind));
         let kind = own_kind.unwrap_or_default();
         stage.rows(&mut source, |row| {
@@ -33,19 +43,26 @@ pub(super) fn write_tasks(
                 Some(id) => begin(&format!("{}-{}", stage.name, stage.fill_keys(&id.text, &row.keys)), out)?,
                 None => begin(&stage.name, out)?,
             }
-            write_task(plan, stage, row, &kind, out)
+            write_task(plan, stages, stage, row, &kind, out)
         })?;
     }
     Ok(())
 }
 
 // No name or path of any shape has a letter that would have to be escaped.
-fn write_task(plan: &Plan, stage: &Stage, row: &Row, kind: &str, out: &mut dyn Write) -> io::Result<()> {
+fn write_task(
+    plan: &Plan,
+    stages: &[Stage],
+    stage: &Stage,
+    row: &Row,
+    kind: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (time, size) = (time_text(row.time_ns), size_text(row.size_bytes));
     write!(out, "{{\"sleep\": \"{time}\"{kind}")?;
     if !stage.reads.is_empty() {
         write!(out, ", \"in\": [")?;
-        write_reads(plan, stage, row, out)?;
+        write_reads(stages, stage, row, out)?;
         write!(out, "]")?;
     }
     if let Some(path) = &stage.writes {
@@ -59,7 +76,7 @@ fn write_task(plan: &Plan, stage: &Stage, row: &Row, kind: &str, out: &mut dyn W
     write!(out, "}}")
 }
 
-fn write_reads(plan: &Plan, stage: &Stage, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+fn write_reads(stages: &[Stage], stage: &Stage, row: &Row, out: &mut dyn Write) -> io::Result<()> {
     let mut comma = "";
     for read in &stage.reads {
         match read {
@@ -73,7 +90,7 @@ fn write_reads(plan: &Plan, stage: &Stage, row: &Row, out: &mut dyn Write) -> io
                 }
             }
             Read::All(name) => {
-                let other = plan.stage(name);
+                let other = find(stages, name);
                 let path = other.writes.as_ref().expect("what a stage is read for is written");
                 let mut row = other.first_row();
                 loop {
@@ -88,4 +105,31 @@ fn write_reads(plan: &Plan, stage: &Stage, row: &Row, out: &mut dyn Write) -> io
         comma = ", ";
     }
     Ok(())
+}
+
+fn write_job(job: &Job, estimates: bool, out: &mut dyn Write) -> io::Result<()> {
+    let time = time_text(job.time_ns);
+    write!(out, "{{\"sleep\": \"{time}\", \"kind\": \"{}\"", job.kind)?;
+    write_files("in", &job.reads, "", out)?;
+    write_files("out", &job.writes, ", \"optional\": true", out)?;
+    if estimates {
+        write!(out, ", \"estimate\": {{\"time\": \"{time}\", \"out\": \"{}\"}}", size_text(job.written_bytes()))?;
+    }
+    write!(out, "}}")
+}
+
+fn write_files(key: &str, files: &[File], more: &str, out: &mut dyn Write) -> io::Result<()> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    write!(out, ", \"{key}\": [")?;
+    let mut comma = "";
+    for File { path, size } in files {
+        match size {
+            None => write!(out, "{comma}\"{path}\"")?,
+            Some(size) => write!(out, "{comma}{{\"path\": \"{path}\", \"size\": \"{}\"{more}}}", size_text(*size))?,
+        }
+        comma = ", ";
+    }
+    write!(out, "]")
 }

@@ -11,13 +11,38 @@ pub(super) enum Spread {
     Even { low: u64, high: u64 },
     /// By a quantile function of straight lines: pairs of a share and the amount that this share stays below.
     Quantiles(&'static [(f64, u64)]),
+    /// By a normal distribution, drawn again until it is within half the mean of it.
+    Normal { mean: f64, deviation: f64 },
 }
+
+/// Beyond so many draws that were too far off, it is the mean. One in five is near enough in the widest distribution
+/// that any shape has.
+const TRIES: usize = 100;
 
 /// Amounts are drawn in steps of a thousandth of a unit or so: nobody can tell the difference, and it is less to read.
 /// From these amounts on, these are the steps.
 const STEPS: [(u64, u64); 2] = [(1_000_000_000, 1_000_000), (1_000_000, 1_000)];
 
 impl Spread {
+    /// A normal distribution of times by its mean and variance in seconds, for as many of something at once.
+    pub(super) fn seconds(mean: f64, variance: f64, times: f64) -> Spread {
+        Spread::normal(mean * 1e9 * times, variance.sqrt() * 1e9 * times)
+    }
+
+    /// A normal distribution of amounts of data by its mean and variance in bytes, for as many of something at once.
+    pub(super) fn bytes(mean: f64, variance: f64, times: f64) -> Spread {
+        Spread::normal(mean * times, variance.sqrt() * times)
+    }
+
+    fn normal(mean: f64, deviation: f64) -> Spread {
+        if deviation == 0.0 { Spread::Fixed(rounded(mean)) } else { Spread::Normal { mean, deviation } }
+    }
+
+    /// Evenly within a share of an amount.
+    pub(super) fn within(share: f64, amount: f64) -> Spread {
+        Spread::Even { low: rounded(amount * (1.0 - share)), high: rounded(amount * (1.0 + share)) }
+    }
+
     /// Whether amounts differ.
     pub(super) fn varies(self) -> bool {
         !matches!(self, Spread::Fixed(_))
@@ -35,6 +60,7 @@ impl Spread {
                 });
                 in_steps(lines.sum(), 0, knots[knots.len() - 1].1)
             }
+            Spread::Normal { mean, .. } => rounded(mean),
         }
     }
 
@@ -50,8 +76,25 @@ impl Spread {
                 let amount = low as f64 + (high as f64 - low as f64) * (share - from) / (to - from);
                 in_steps(amount, 0, knots[knots.len() - 1].1)
             }
+            Spread::Normal { mean, deviation } => {
+                in_steps(normal(mean, deviation, rng), (mean / 2.0).ceil() as u64, (mean * 1.5) as u64)
+            }
         }
     }
+}
+
+/// A number by a normal distribution that is within half the mean of it.
+///
+/// Twelve even draws together have a variance of one and are as good as normal for our ends. They need nothing but
+/// additions, which are the same on every machine; logarithms are not.
+pub(super) fn normal(mean: f64, deviation: f64, rng: &mut Rng) -> f64 {
+    let mut draw = || mean + deviation * ((0..12).map(|_| rng.unit()).sum::<f64>() - 6.0);
+    (0..TRIES).map(|_| draw()).find(|number| (number - mean).abs() <= mean / 2.0).unwrap_or(mean)
+}
+
+/// An amount in steps that suit it.
+pub(super) fn rounded(amount: f64) -> u64 {
+    in_steps(amount, 0, amount.ceil() as u64)
 }
 
 /// The step that is nearest to an amount, and not beyond the ends of what it is drawn from.
@@ -109,6 +152,11 @@ mod tests {
             (Spread::Even { low: 3, high: 900 }, 3, 900),
             (Spread::Even { low: 1_000_500, high: 9_999_999 }, 1_000_500, 9_999_999),
             (Spread::Quantiles(&KNOTS), 0, 50_000_000),
+            (Spread::bytes(4_162_432.0, 1.14e8, 1.0), 4_100_000, 4_230_000),
+            // So wide that most draws are too far off.
+            (Spread::bytes(312_935.68, 3.4e11, 1.0), 156_468, 469_403),
+            (Spread::seconds(13.59, 0.06, 2.0), 24_000_000_000, 30_000_000_000),
+            (Spread::within(0.25, 4_000.0), 3_000, 5_000),
         ];
         for (spread, low, high) in cases {
             let mut rng = Rng::new(1);

@@ -6,8 +6,7 @@
 
 use std::io;
 
-use throng_core::rng::Rng;
-
+use super::source::Source;
 use super::spread::Spread;
 
 /// A range of numbers, both ends included.
@@ -69,23 +68,6 @@ pub(super) struct Row {
     pub links: Vec<u64>,
     pub time_ns: u64,
     pub size_bytes: u64,
-}
-
-/// Where times, sizes and links are drawn from: apart, so that other sizes do not make other times.
-#[derive(Debug)]
-pub(super) struct Source {
-    times: Rng,
-    sizes: Rng,
-    links: Rng,
-    means: bool,
-}
-
-impl Source {
-    pub(super) fn new(seed: u64, means: bool) -> Source {
-        let mut seeds = Rng::new(seed);
-        let [times, sizes, links] = [(); 3].map(|()| Rng::new(seeds.next()));
-        Source { times, sizes, links, means }
-    }
 }
 
 impl Stage {
@@ -166,13 +148,9 @@ impl Stage {
     pub(super) fn rows(&self, source: &mut Source, mut take: impl FnMut(&Row) -> io::Result<()>) -> io::Result<()> {
         let mut row = self.first_row();
         loop {
-            if source.means {
-                (row.time_ns, row.size_bytes) = (self.time.mean(), self.size.mean());
-            } else {
-                (row.time_ns, row.size_bytes) = (self.time.draw(&mut source.times), self.size.draw(&mut source.sizes));
-            }
+            (row.time_ns, row.size_bytes) = (source.time(self.time), source.size(self.size));
             if let Some(links) = self.links {
-                row.links = distinct(links, &mut source.links);
+                row.links = source.different(links.count, links.below);
             }
             take(&row)?;
             if !self.advance(&mut row.keys) {
@@ -232,16 +210,4 @@ pub(super) fn fill(text: &str, name: &mut dyn FnMut(&str, &mut String)) -> Strin
     }
     out.push_str(rest);
     out
-}
-
-/// Different numbers, every choice of them equally likely (Floyd's way), in order.
-fn distinct(links: Links, rng: &mut Rng) -> Vec<u64> {
-    let mut chosen: Vec<u64> = Vec::with_capacity(links.count as usize);
-    for last in links.below - links.count..links.below {
-        let number = rng.below(last + 1);
-        let number = if chosen.contains(&number) { last } else { number };
-        let at = chosen.partition_point(|known| *known < number);
-        chosen.insert(at, number);
-    }
-    chosen
 }

@@ -98,18 +98,19 @@ tasks:
 
 #[test]
 fn every_shape_can_be_had_without_any_option() {
-    let expected = [1000, 1000, 1000, 1000, 250_000, 111_701, 68, 841, 10_000, 1000];
-    for (shape, tasks) in SHAPES.iter().zip(expected) {
-        assert_eq!(shape.plan(&Options::default()).unwrap().task_count(), tasks, "{}", shape.name);
-    }
+    let plain = [1000, 1000, 1000, 1000, 250_000, 111_701, 68, 841, 10_000, 1000];
+    let applications = [1000, 1000, 1000, 968, 997, 63, 113, 113, 113, 145, 145];
+    let found = SHAPES.iter().map(|shape| shape.plan(&Options::default()).unwrap().task_count());
+    assert_eq!(found.collect::<Vec<_>>(), [plain.as_slice(), &applications].concat());
 }
 
 #[test]
 fn every_shape_can_be_had_in_any_size() {
-    let expected = [10_000, 10_000, 10_000, 10_000, 10_000, 10_001, 9996, 9997, 10_000, 10_000];
-    for (shape, tasks) in SHAPES.iter().zip(expected) {
-        assert_eq!(shape.plan(&options(&[("tasks", "10000")])).unwrap().task_count(), tasks, "{}", shape.name);
-    }
+    let plain = [10_000, 10_000, 10_000, 10_000, 10_000, 10_001, 9996, 9997, 10_000, 10_000];
+    let applications = [10_000, 10_000, 10_000, 9677, 9999];
+    let have_tasks = SHAPES.iter().filter(|shape| shape.takes.iter().any(|known| known.name == "tasks"));
+    let found = have_tasks.map(|shape| shape.plan(&options(&[("tasks", "10000")])).unwrap().task_count());
+    assert_eq!(found.collect::<Vec<_>>(), [plain.as_slice(), &applications].concat());
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn times_and_sizes_do_not_depend_on_each_other() {
 
 #[test]
 fn every_message() {
-    let cases: [(&str, &[(&str, &str)]); 15] = [
+    let cases: [(&str, &[(&str, &str)]); 19] = [
         ("bot", &[("volumes", "3")]),
         ("bot", &[("tasks", "0")]),
         ("bot", &[("tasks", "many")]),
@@ -179,6 +180,10 @@ fn every_message() {
         ("random", &[("tasks", "7"), ("width", "8")]),
         ("image-stacking", &[("tasks", "7"), ("files", "8")]),
         ("random", &[("layers", "10000"), ("width", "20000"), ("degree", "1000")]),
+        ("montage", &[("tasks", "14")]),
+        ("sipht", &[("times", "later")]),
+        ("dag1", &[("total", "1B")]),
+        ("dag1-v6", &[("tasks", "145")]),
     ];
     let mut report = String::new();
     for (shape, given) in cases {

@@ -1,14 +1,16 @@
 //! A workflow as templates, for people: a stage is a `foreach` over ranges where its tasks are alike, and over a small
 //! table where times, sizes or links were drawn. Tables are what gives tasks values that are no part of their names.
 //!
-//! An estimate holds for all tasks of a template. Where each task has its own, tasks are written one by one.
+//! An estimate holds for all tasks of a template. Where each task has its own, tasks are written one by one, and so are
+//! the tasks of shapes that are lists of jobs.
 
 use std::io::{self, Write};
 
-use super::plan::Plan;
+use super::plan::{Body, Plan};
 use super::single;
+use super::source::Source;
 use super::spread::{size_text, time_text};
-use super::stage::{Read, Source, Stage, fill};
+use super::stage::{Read, Stage, fill};
 
 /// Lists go on in the next line from about here.
 const LINE_WIDTH: usize = 110;
@@ -29,9 +31,14 @@ pub(super) fn write(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# {}: {}.", plan.shape.name, plan.shape.summary)?;
     writeln!(out, "# {}", plan.command)?;
     writeln!(out, "name: {}", plan.shape.name)?;
-    let is_plain = |kind: &str| plan.stages.len() == 1 && plan.stages[0].name == kind;
+    let stages = match &plan.body {
+        Body::Stages(stages) => stages.as_slice(),
+        Body::Jobs(_) => &[],
+    };
+    let is_plain = |kind: &str| stages.len() == 1 && stages[0].name == kind;
     let common = plan.common_kind();
-    let is_one_by_one = plan.estimates && plan.stages.iter().any(|stage| !stage.keys.is_empty() && plan.varies(stage));
+    let is_one_by_one =
+        stages.is_empty() || plan.estimates && stages.iter().any(|stage| !stage.keys.is_empty() && plan.varies(stage));
     if let Some(kind) = common.filter(|kind| is_one_by_one || !is_plain(kind)) {
         writeln!(out, "defaults: {{ kind: {kind} }}")?;
     }
@@ -42,7 +49,7 @@ pub(super) fn write(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out)?;
     let mut source = plan.source();
-    for stage in &plan.stages {
+    for stage in stages {
         writeln!(out, "  {}:", stage.name)?;
         if common.is_none() && stage.kind != stage.name {
             writeln!(out, "    kind: {}", stage.kind)?;
