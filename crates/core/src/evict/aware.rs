@@ -87,6 +87,10 @@ impl Evict for Aware {
         }
     }
 
+    fn has(&self, item: u32) -> bool {
+        self.here.contains_key(&item)
+    }
+
     fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_> {
         Box::new(self.order.iter().map(|(.., item)| *item))
     }

@@ -26,6 +26,10 @@ impl Evict for Lru {
         }
     }
 
+    fn has(&self, item: u32) -> bool {
+        self.last_used.contains_key(&item)
+    }
+
     fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_> {
         Box::new(self.by_use.values().copied())
     }
