@@ -58,3 +58,6 @@ pub(super) fn order(known: &Knowledge, seat: Seat) -> Box<dyn Order> {
 pub fn tight(items: Arc<Items>, places: Arc<Vec<u32>>) -> impl Order {
     tight::order(items, places, 0)
 }
+
+#[cfg(test)]
+mod tests;
