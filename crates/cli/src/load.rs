@@ -63,6 +63,8 @@ pub struct Loaded {
     pub home: PathBuf,
     /// Where its state is.
     pub state: PathBuf,
+    /// Its text.
+    pub text: String,
     /// Its text and that of the files it includes, for the record.
     pub definition: String,
     /// What is said of the run that it is a trace of, if it is one.
@@ -145,7 +147,7 @@ fn load_with<'a>(
     let Reading { flow, included, trace } = parse(&request, file, surroundings.as_ref())?;
     let definition = define(file, &text, &included, &arguments.settings);
     let directory = if trace.is_some() { StateDirectory::new(&state).replay(&name) } else { home.clone() };
-    Ok(Loaded { flow, directory, home, state, definition, trace })
+    Ok(Loaded { flow, directory, home, state, text, definition, trace })
 }
 
 /// What a workflow in a directory may ask for.

@@ -14,10 +14,10 @@ use crate::words;
 #[derive(Args, Clone)]
 pub struct ReplayArguments {
     /// Replay a trace: each task takes its recorded time times this factor, such as 0.01, and reads and writes files of its own
-    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    #[arg(long, value_name = "FACTOR", value_parser = factor, allow_negative_numbers = true)]
     replay: Option<f64>,
     /// With --replay, how large files are, as a factor of what was recorded [default: that of --replay, at most 1]
-    #[arg(long, value_name = "FACTOR", value_parser = factor, requires = "replay")]
+    #[arg(long, value_name = "FACTOR", value_parser = factor, allow_negative_numbers = true, requires = "replay")]
     replay_sizes: Option<f64>,
     /// With --replay, what tasks do in their time
     #[arg(long, value_enum, value_name = "HOW", requires = "replay")]

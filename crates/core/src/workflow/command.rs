@@ -281,7 +281,8 @@ impl Workflow {
         match action {
             NOOP => "noop".to_owned(),
             SLEEP => format!("sleep {}", words.join(" ")),
-            REPLAY_SLEEP | REPLAY_SPIN => format!("replay {}: {}", words[0], words[1..].join(" ")),
+            REPLAY_SLEEP => format!("wait {} for: {}", words[0], words[1..].join(" ")),
+            REPLAY_SPIN => format!("compute {} for: {}", words[0], words[1..].join(" ")),
             _ => words.join(" "),
         }
     }

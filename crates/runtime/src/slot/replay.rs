@@ -127,7 +127,7 @@ impl SlotRunner<'_> {
             self.told_to_end(job)?;
             let part_end = (thread_time() + SPIN_PART).min(end);
             while thread_time() < part_end {
-                for _ in 0..1000 {
+                for _ in 0..20_000 {
                     number = std::hint::black_box(number.wrapping_mul(6364136223846793005).wrapping_add(1));
                 }
             }

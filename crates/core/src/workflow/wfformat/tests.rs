@@ -67,50 +67,50 @@ fn uses(flow: &Workflow) -> Vec<String> {
     flow.tasks().map(of).collect()
 }
 
-const TEA: &str = r#"{"name":"tea","schemaVersion":"1.5","createdAt":"2024-01-02T03:04:05+00:00",
- "runtimeSystem":{"name":"kettle","version":"1.0"},
+const BREAD: &str = r#"{"name":"bread","schemaVersion":"1.5","createdAt":"2022-05-06T07:08:09+00:00",
+ "runtimeSystem":{"name":"oven","version":"1.0"},
  "workflow":{"specification":{
    "tasks":[
-    {"name":"brew","id":"brew_3","parents":["boil_1","pick_2"],"children":[],"inputFiles":["/hot","leaves"],"outputFiles":["cup"]},
-    {"name":"boil","id":"boil_1","parents":[],"children":["brew_3"],"inputFiles":["water"],"outputFiles":["/hot"]},
-    {"name":"pick","id":"pick_2","parents":[],"children":["brew_3"],"inputFiles":[],"outputFiles":["leaves"]}],
-   "files":[{"id":"water","sizeInBytes":250000},{"id":"/hot","sizeInBytes":249000},{"id":"leaves","sizeInBytes":0},{"id":"cup","sizeInBytes":240000}]},
-  "execution":{"makespanInSeconds":200.5,"executedAt":"20240102T030000+0000",
+    {"name":"bake","id":"bake_3","parents":["knead_1","heat_2"],"children":[],"inputFiles":["/dough","glow"],"outputFiles":["loaf"]},
+    {"name":"knead","id":"knead_1","parents":[],"children":["bake_3"],"inputFiles":["flour"],"outputFiles":["/dough"]},
+    {"name":"heat","id":"heat_2","parents":[],"children":["bake_3"],"inputFiles":[],"outputFiles":["glow"]}],
+   "files":[{"id":"flour","sizeInBytes":91000},{"id":"/dough","sizeInBytes":140000},{"id":"glow","sizeInBytes":0},{"id":"loaf","sizeInBytes":120000}]},
+  "execution":{"makespanInSeconds":1300.5,"executedAt":"20220506T070000+0000",
    "tasks":[
-    {"id":"boil_1","runtimeInSeconds":120.25,"command":{"program":"/usr/bin/boil","arguments":["-t","100"]},"coreCount":2,"memoryInBytes":9e15,"machines":["n1"]},
-    {"id":"pick_2","runtimeInSeconds":0.0,"command":{"program":"pick fast\nand well","arguments":[]},"avgCPU":173.5},
-    {"id":"brew_3","runtimeInSeconds":60,"command":{"program":"brew"}}],
-   "machines":[{"nodeName":"n1"}]}}}"#;
+    {"id":"knead_1","runtimeInSeconds":440.75,"command":{"program":"/usr/bin/knead","arguments":["--by","hand"]},"coreCount":2,"memoryInBytes":9e15,"machines":["mill"]},
+    {"id":"heat_2","runtimeInSeconds":0.0,"command":{"program":"heat fast\nand well","arguments":[]},"avgCPU":173.5},
+    {"id":"bake_3","runtimeInSeconds":1800,"command":{"program":"bake"}}],
+   "machines":[{"nodeName":"mill"}]}}}"#;
 
 #[test]
 fn a_trace_becomes_a_workflow() {
-    let Reading { flow, trace, .. } = read(TEA);
+    let Reading { flow, trace, .. } = read(BREAD);
     let about = trace.unwrap();
     assert_eq!(
         (about.version.as_str(), about.name.as_deref(), about.system.as_deref()),
-        ("1.5", Some("tea"), Some("kettle 1.0"))
+        ("1.5", Some("bread"), Some("oven 1.0"))
     );
-    assert_eq!((about.makespan_seconds, about.machines), (Some(200.5), 1));
-    assert_eq!(about.executed_unix_ms, Some(1_704_164_400_000));
+    assert_eq!((about.makespan_seconds, about.machines), (Some(1300.5), 1));
+    assert_eq!(about.executed_unix_ms, Some(1_651_820_400_000));
     assert!(about.remarks.is_empty(), "{:?}", about.remarks);
     // Tasks are listed in no order; the file's name is the title; what begins with `/` stays inside.
     assert_eq!(flow.title(), "trace");
-    assert_eq!(uses(&flow), ["brew_3: %/hot leaves > cup", "boil_1: water > %/hot", "pick_2:  > leaves"]);
-    assert_eq!(edges(&flow), ["boil_1>brew_3", "pick_2>brew_3"]);
+    assert_eq!(uses(&flow), ["bake_3: %/dough glow > loaf", "knead_1: flour > %/dough", "heat_2:  > glow"]);
+    assert_eq!(edges(&flow), ["knead_1>bake_3", "heat_2>bake_3"]);
     let times: Vec<_> = flow.tasks().map(|task| flow.estimated_time(task).unwrap().as_secs_f64()).collect();
-    assert_eq!(times, [60.0, 120.25, 0.0]);
+    assert_eq!(times, [1800.0, 440.75, 0.0]);
     let sizes: Vec<_> = (0..4).map(|object| flow.declared_size(ObjectId(object))).collect();
-    assert_eq!(sizes, [Some(240_000), Some(249_000), Some(0), Some(250_000)]);
-    assert_eq!(flow.file_id(ObjectId(1)), "/hot");
+    assert_eq!(sizes, [Some(120_000), Some(140_000), Some(0), Some(91_000)]);
+    assert_eq!(flow.file_id(ObjectId(1)), "/dough");
     let kinds: Vec<&str> = flow.tasks().map(|task| flow.kind_name(flow.kind(task))).collect();
-    assert_eq!(kinds, ["brew", "boil", "pick"]);
+    assert_eq!(kinds, ["bake", "knead", "heat"]);
     // Cores are asked for; memory that was used is not.
     let demand = |task| flow.demand(flow.first_demand(TaskId(task)));
     assert_eq!((demand(1).cpus_milli, demand(0).cpus_milli, demand(1).memory_bytes), (2000, 1000, 0));
     assert_eq!(flow.estimated_memory_bytes(TaskId(1)), Some(9_000_000_000_000_000));
-    assert_eq!(flow.recorded_command(TaskId(1)).unwrap(), ["/usr/bin/boil", "-t", "100"]);
+    assert_eq!(flow.recorded_command(TaskId(1)).unwrap(), ["/usr/bin/knead", "--by", "hand"]);
     assert!(flow.is_trace());
-    assert_eq!(flow.find("boil_1").unwrap(), [TaskId(1)]);
+    assert_eq!(flow.find("knead_1").unwrap(), [TaskId(1)]);
     let same = Workflow::from_bytes(&flow.to_bytes()).unwrap();
     assert_eq!(same.to_bytes(), flow.to_bytes());
 }
@@ -118,18 +118,18 @@ fn a_trace_becomes_a_workflow() {
 #[test]
 fn a_replay_takes_its_time_and_makes_its_files() {
     let replay = Replay { times: 0.01, sizes: 0.001, spins: true };
-    let flow = reading(TEA, Some(replay)).unwrap().flow;
+    let flow = reading(BREAD, Some(replay)).unwrap().flow;
     let conditions = |task| Conditions { attempt: 1, demand: flow.first_demand(task) };
     let action = |task| flow.action(TaskId(task), conditions(TaskId(task)));
-    assert_eq!(action(1), Action::Replay { length: Duration::from_micros(1_202_500), spins: true });
+    assert_eq!(action(1), Action::Replay { length: Duration::from_micros(4_407_500), spins: true });
     assert_eq!(action(2), Action::Replay { length: Duration::ZERO, spins: true });
-    assert_eq!(flow.declared_size(ObjectId(1)), Some(249));
-    assert_eq!(flow.estimated_time(TaskId(1)), Some(Duration::from_micros(1_202_500)));
+    assert_eq!(flow.declared_size(ObjectId(1)), Some(140));
+    assert_eq!(flow.estimated_time(TaskId(1)), Some(Duration::from_micros(4_407_500)));
     // One core each, whatever the task once had.
     assert_eq!(flow.class_count(), 1);
-    assert_eq!(flow.recorded_command(TaskId(1)).unwrap(), ["/usr/bin/boil", "-t", "100"]);
+    assert_eq!(flow.recorded_command(TaskId(1)).unwrap(), ["/usr/bin/knead", "--by", "hand"]);
     // Another factor, for times or for sizes, is another task; how it was described else is not.
-    let hash = |replay| reading(TEA, Some(replay)).unwrap().flow.definition_hash(TaskId(1));
+    let hash = |replay| reading(BREAD, Some(replay)).unwrap().flow.definition_hash(TaskId(1));
     let own = hash(replay);
     assert_eq!(own, hash(replay));
     for other in
@@ -137,7 +137,7 @@ fn a_replay_takes_its_time_and_makes_its_files() {
     {
         assert_ne!(own, hash(other));
     }
-    let flow = read(TEA).flow;
+    let flow = read(BREAD).flow;
     let conditions = Conditions { attempt: 1, demand: flow.first_demand(TaskId(0)) };
     assert_eq!(flow.action(TaskId(0), conditions), Action::Recorded);
 }
@@ -145,18 +145,18 @@ fn a_replay_takes_its_time_and_makes_its_files() {
 #[test]
 fn versions_and_what_is_optional() {
     for text in [
-        TEA.replace("\"1.5\"", "\"1.6\""),
-        TEA.replace("\"1.5\"", "1.5"),
-        TEA.replace("\"execution\":", "\"other\":"),
-        TEA.replace("\"machines\":[{\"nodeName\":\"n1\"}]", "\"metrics\":{}"),
+        BREAD.replace("\"1.5\"", "\"1.6\""),
+        BREAD.replace("\"1.5\"", "1.5"),
+        BREAD.replace("\"execution\":", "\"other\":"),
+        BREAD.replace("\"machines\":[{\"nodeName\":\"n1\"}]", "\"metrics\":{}"),
         of_tasks(&[task("a", "", "", "x", "y")]),
         of_tasks(&[r#""name":"a","id":"a","parents":[],"children":[],"unknown":{"deep":[1,{}]}"#.to_owned()]),
     ] {
         assert!(read(&text).flow.task_count() > 0);
     }
-    let without_execution = read(&TEA.replace("\"execution\":", "\"other\":"));
+    let without_execution = read(&BREAD.replace("\"execution\":", "\"other\":"));
     assert_eq!(without_execution.flow.estimated_time(TaskId(0)), None);
-    assert_eq!(without_execution.trace.unwrap().remarks, ["3 tasks of which nothing was measured, such as `brew_3`"]);
+    assert_eq!(without_execution.trace.unwrap().remarks, ["3 tasks of which nothing was measured, such as `bake_3`"]);
     let without_files = read(&of_tasks(&[task("a", "", "", "x", "y")]));
     assert_eq!(without_files.flow.declared_size(ObjectId(0)), None);
     assert!(without_files.trace.unwrap().remarks[0].contains("2 files without a size, such as `"));
@@ -172,10 +172,11 @@ fn other_versions_are_named() {
         );
     }
     assert!(
-        wrong(&TEA.replace("\"1.5\"", "\"2.0\"")).contains("WfFormat 2.0, and Throng reads 1.5 and 1.6; export it as")
+        wrong(&BREAD.replace("\"1.5\"", "\"2.0\""))
+            .contains("WfFormat 2.0, and Throng reads 1.5 and 1.6; export it as")
     );
-    assert!(wrong(&TEA.replace("\"schemaVersion\":\"1.5\",", "")).contains("does not say its `schemaVersion`"));
-    assert!(wrong(&TEA.replace("\"1.5\"", "[]")).contains("`schemaVersion` is a list, not text"));
+    assert!(wrong(&BREAD.replace("\"schemaVersion\":\"1.5\",", "")).contains("does not say its `schemaVersion`"));
+    assert!(wrong(&BREAD.replace("\"1.5\"", "[]")).contains("`schemaVersion` is a list, not text"));
 }
 
 #[test]
@@ -420,7 +421,7 @@ fn odd_but_harmless() {
 fn a_trace_has_no_parameters_and_is_not_included() {
     let settings = [("n".to_owned(), "1".to_owned())];
     let request = Request {
-        text: TEA,
+        text: BREAD,
         format: Format::Json,
         default_name: "x",
         settings: &settings,
@@ -439,9 +440,9 @@ fn a_trace_has_no_parameters_and_is_not_included() {
             true
         }
         fn read(&self, _: &str) -> Result<String, String> {
-            Ok(TEA.to_owned())
+            Ok(BREAD.to_owned())
         }
     }
-    let problems = Workflow::parse("include: tea.json\ntasks: {}", Format::Yaml, "x", &Including).unwrap_err();
-    assert_eq!(problems.shown[0].message, "`tea.json` is a trace of a run, which cannot be included");
+    let problems = Workflow::parse("include: bread.json\ntasks: {}", Format::Yaml, "x", &Including).unwrap_err();
+    assert_eq!(problems.shown[0].message, "`bread.json` is a trace of a run, which cannot be included");
 }

@@ -8,6 +8,8 @@
 //! So it is no dependency of a task on itself. Several tasks may write a file only if each reads what the one before it left,
 //! and comes after it: otherwise the file has two producers, and nobody could say whose it is.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::problem::{Problem, ProblemList};
 use super::document::Document;
 use super::links::Links;
@@ -72,7 +74,7 @@ impl Files {
             }
         }
         files.keep_order(document);
-        remarks.extend(files.undeclared(document, links, &writers));
+        remarks.extend(files.undeclared(document, links));
         files
     }
 
@@ -106,13 +108,15 @@ impl Files {
     }
 
     /// A word about tasks that read what another makes without naming it as a parent.
-    fn undeclared(&self, document: &Document, links: &Links, writers: &[Vec<u32>]) -> Option<String> {
+    fn undeclared(&self, document: &Document, links: &Links) -> Option<String> {
         let mut tally = Tally::default();
+        let made =
+            self.outputs.iter().zip(0..).flat_map(|(outputs, task)| outputs.iter().map(move |made| (*made, task)));
+        let writers: BTreeMap<Version, u32> = made.collect();
         for (reader, inputs) in self.inputs.iter().enumerate() {
-            for (file, version) in inputs {
-                // Files that are written again have their order from the declared edges.
-                let [writer] = writers[*file as usize][..] else { continue };
-                let is_odd = *version == 1 && !links.is_declared(reader as u32, writer);
+            for input @ (file, _) in inputs {
+                let Some(writer) = writers.get(input).copied() else { continue };
+                let is_odd = !links.is_declared(reader as u32, writer);
                 let name = |at: usize| document.task_ids.strings.get(document.tasks[at].id.id);
                 tally.count(is_odd, || {
                     let file = document.file_ids.strings.get(*file);
@@ -168,11 +172,13 @@ fn version_read(reader: u32, chain: &[u32], readers: &[u32], order: &mut Order) 
     if !is_rewritten {
         return last;
     }
-    if let Some(at) = chain.iter().rposition(|writer| order.is_before(*writer, reader)) {
-        return at as u32 + 1;
+    // It reads what was there before the first that comes after it. Where nothing is said of which comes first, it waits: the
+    // edges that follow from that can only confirm it, so that the same is read from what `throng export` writes.
+    match chain.iter().position(|writer| order.is_before(reader, *writer)) {
+        Some(0) if readers.binary_search(first).is_err() => last,
+        Some(at) => at as u32,
+        None => last,
     }
-    // It comes before all of them, and reads what was there before them.
-    if readers.binary_search(first).is_ok() && order.is_before(reader, *first) { 0 } else { last }
 }
 
 /// The declared order of tasks, worked out when it is first needed: few traces write a file twice.
@@ -239,7 +245,7 @@ impl<'a> Order<'a> {
         if bound == u32::MAX || self.position(second) <= bound {
             return false;
         }
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut open = vec![second];
         while let Some(task) = open.pop() {
             for (_, parent) in self.parents(task) {
