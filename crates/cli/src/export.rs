@@ -5,6 +5,7 @@
 //!   its run ──┴▶ measured (who took how long) ──▶ document ──▶ JSON, entry by entry
 //! ```
 
+mod describe;
 mod document;
 mod measured;
 mod passed_on;
@@ -103,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         None => {
             let sizes = Sizes::expected(&flow, &loaded.directory);
             let passed_on = passed_on(arguments, &loaded)?;
-            let execution = passed_on.as_ref().map(|passed_on| Execution::PassedOn(passed_on));
+            let execution = passed_on.as_ref().map(Execution::PassedOn);
             let document = Document::new(&flow, arguments.version, &sizes, execution);
             write(arguments, &document)?;
             tell_of_gaps(&document, &sizes);

@@ -2,6 +2,7 @@
 //! each of those as well.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::print_stderr, reason = "whoever runs it wants to know what was skipped, and how long it took")]
 
 mod sandbox;
 mod wfformat;

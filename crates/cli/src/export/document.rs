@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use throng_core::ids::{ObjectId, TaskId};
 use throng_core::shape::Shape;
+use throng_core::workflow::Workflow;
 use throng_core::workflow::wfformat::{OWN_SYSTEM, escape};
-use throng_core::workflow::{Action, Conditions, Workflow};
 
 use super::Version;
+use super::describe::{command, iso, least_width, machine, now_unix_ms};
 use super::measured::{Measured, Run};
 use super::passed_on::PassedOn;
 use super::sizes::Sizes;
-use crate::words;
 
 /// What is known of how it ran.
 #[derive(Clone, Copy)]
@@ -107,7 +106,7 @@ impl<'a> Document<'a> {
             let files = objects.into_iter().all(|(object, id)| is_as_it_was(id, self.flow.file_id(object)));
             system = passed_on.system.clone().filter(|_| tasks && files);
         }
-        if !head.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
+        if head.get("name").and_then(Value::as_str).is_none_or(str::is_empty) {
             let title = Some(self.flow.title()).filter(|title| !title.is_empty()).unwrap_or("workflow");
             head.insert("name".to_owned(), json!(title));
         }
@@ -273,68 +272,4 @@ fn original(execution: Option<Execution<'_>>, id: &str) -> String {
 
 fn task_id(name: &str, version: Version) -> String {
     escape(name, |letter| version.allows_in_task(letter))
-}
-
-/// The fewest tasks at the same distance from the beginning.
-fn least_width(flow: &Workflow) -> u64 {
-    let mut level = vec![0usize; flow.task_count()];
-    let mut widths: Vec<u64> = Vec::new();
-    for task in flow.topological() {
-        let own = level[task.index()];
-        widths.resize(widths.len().max(own + 1), 0);
-        widths[own] += 1;
-        flow.children(task).for_each(|child| level[child.index()] = level[child.index()].max(own + 1));
-    }
-    widths.into_iter().min().unwrap_or(0)
-}
-
-/// The command of a task, as a program and its arguments; a script is a program without any.
-fn command(flow: &Workflow, task: TaskId) -> Value {
-    let conditions = Conditions { attempt: 1, demand: flow.first_demand(task) };
-    let words = match flow.action(task, conditions) {
-        Action::Program(words) => words,
-        Action::Shell { text, .. } => vec![text],
-        Action::Noop => vec!["noop".to_owned()],
-        Action::Sleep(length) => vec!["sleep".to_owned(), length.as_secs_f64().to_string()],
-        Action::Replay { .. } | Action::Recorded => flow.recorded_command(task).unwrap_or_default(),
-    };
-    let mut words = words.into_iter();
-    let program = words.next().filter(|program| !program.is_empty()).unwrap_or_else(|| "unknown".to_owned());
-    // The format has no empty arguments.
-    json!({ "program": program, "arguments": words.filter(|word| !word.is_empty()).collect::<Vec<_>>() })
-}
-
-fn machine(name: &str, run: &Run) -> Value {
-    let host = &run.about.host;
-    let mut machine = json!({ "nodeName": name, "system": "linux" });
-    // Of machines of earlier runs, only the name is known.
-    if host.name != name {
-        return machine;
-    }
-    machine["architecture"] = json!(std::env::consts::ARCH);
-    if !host.kernel.is_empty() {
-        machine["release"] = json!(host.kernel);
-    }
-    if host.memory_bytes > 0 {
-        machine["memoryInBytes"] = json!(host.memory_bytes);
-    }
-    let mut cpu = Map::new();
-    if host.cores > 0 {
-        cpu.insert("coreCount".to_owned(), json!(host.cores));
-    }
-    if !host.cpu.is_empty() {
-        cpu.insert("vendor".to_owned(), json!(host.cpu));
-    }
-    machine["cpu"] = Value::Object(cpu);
-    machine
-}
-
-fn now_unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
-}
-
-/// A moment as ISO 8601 has it.
-fn iso(unix_ms: u64) -> String {
-    let text = words::moment(unix_ms);
-    format!("{}.{:03}Z", text.trim_end_matches(" UTC").replace(' ', "T"), unix_ms % 1000)
 }

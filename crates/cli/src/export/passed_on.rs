@@ -42,7 +42,7 @@ fn whole(mut execution: Map<String, Value>) -> Map<String, Value> {
     if !execution.get("makespanInSeconds").is_some_and(Value::is_number) {
         execution.insert("makespanInSeconds".to_owned(), json!(0));
     }
-    if !execution.get("executedAt").and_then(Value::as_str).is_some_and(|text| !text.is_empty()) {
+    if execution.get("executedAt").and_then(Value::as_str).is_none_or(str::is_empty) {
         execution.insert("executedAt".to_owned(), json!("1970-01-01T00:00:00Z"));
     }
     if !execution.get("tasks").is_some_and(Value::is_array) {

@@ -7,6 +7,7 @@ use super::super::problem::{Mark, Problem, ProblemList};
 use super::super::strings::Interner;
 use super::super::value::{Text, Value};
 use super::fields::{Fields, kind_of};
+use super::walk::{each_entry, each_item, plain};
 
 /// The id of a task or file, by its number, and where it stands.
 #[derive(Clone, Copy)]
@@ -271,14 +272,6 @@ fn slot<T>(list: &mut Vec<Option<T>>, at: u32) -> &mut Option<T> {
     &mut list[at]
 }
 
-/// A single value as it is written; nothing for anything larger, and for null.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::Scalar { text, .. } if !value.is_null() => Some(text.clone()),
-        _ => None,
-    }
-}
-
 /// The version, which some write as a number.
 fn version(value: Value) -> Result<Text, Problem> {
     match value {
@@ -294,42 +287,4 @@ fn system(value: Value) -> Option<(String, String)> {
     let mut fields = Fields::of(value, "`runtimeSystem`").ok()?;
     let mut text = |name| fields.text(name).ok().flatten().map(|text| text.text);
     Some((text("name")?, text("version").unwrap_or_default()))
-}
-
-/// Reads an object entry by entry; anything else is a problem and is skipped.
-fn each_entry(
-    reader: &mut Reader,
-    what: &str,
-    problems: &mut ProblemList,
-    mut take: impl FnMut(&mut Reader, Text, &mut ProblemList) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    if reader.peek() == Some(b'{') {
-        return reader.map(|reader, key| take(reader, key, problems));
-    }
-    let value = reader.value(0)?;
-    let message = format!("{what} is {}, not an object", kind_of(&value));
-    problems.push(Problem::new(value.mark(), message, "write it as { \"field\": value, … }"));
-    Ok(())
-}
-
-/// Reads a list item by item, each on its own; one that is wrong does not keep the others from being looked at.
-fn each_item(
-    reader: &mut Reader,
-    what: &str,
-    problems: &mut ProblemList,
-    mut take: impl FnMut(Value, &mut ProblemList) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    if reader.peek() == Some(b'[') {
-        return reader.list(|reader| {
-            let value = reader.value(0)?;
-            if let Err(problem) = take(value, problems) {
-                problems.push(problem);
-            }
-            Ok(())
-        });
-    }
-    let value = reader.value(0)?;
-    let message = format!("{what} is {}, not a list", kind_of(&value));
-    problems.push(Problem::new(value.mark(), message, "write a list: [{ … }, { … }]"));
-    Ok(())
 }

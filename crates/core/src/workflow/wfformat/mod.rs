@@ -25,6 +25,7 @@ mod remarks;
 #[cfg(test)]
 mod tests;
 mod versions;
+mod walk;
 
 pub use escape::{escape, is_plain, unescape};
 pub use recognise::is_trace;

@@ -37,7 +37,6 @@ impl Files {
     ) -> Files {
         let count = document.file_ids.strings.len();
         let (mut writers, mut readers) = (vec![Vec::new(); count], vec![Vec::new(); count]);
-        let mut unsized_files = Tally::default();
         for (at, task) in document.tasks.iter().enumerate() {
             for (references, users) in [(&task.outputs, &mut writers), (&task.inputs, &mut readers)] {
                 for reference in references {
@@ -45,22 +44,23 @@ impl Files {
                     if own.last() != Some(&(at as u32)) {
                         own.push(at as u32);
                     }
-                    if document.file_bytes(reference.id).is_none() {
+                    if document.has_files && document.file_bytes(reference.id).is_none() {
                         let name = document.file_ids.strings.get(reference.id);
-                        if document.has_files {
-                            let message = format!("the file `{name}` is not among the `files` of the specification");
-                            let remedy = "add it there with its size, or correct the name";
-                            problems.push(Problem::new(reference.mark, message, remedy).spanning(name));
-                        }
-                        unsized_files.count(own.len() == 1, || name.to_owned());
+                        let message = format!("the file `{name}` is not among the `files` of the specification");
+                        let remedy = "add it there with its size, or correct the name";
+                        problems.push(Problem::new(reference.mark, message, remedy).spanning(name));
                     }
                 }
             }
         }
-        remarks.extend(
-            unsized_files
-                .remark(|count, first| format!("{count} without a size, such as `{first}`: counted as empty"), "file"),
-        );
+        let mut without_size = Tally::default();
+        for file in 0..count {
+            let is_used = !writers[file].is_empty() || !readers[file].is_empty();
+            let is_unknown = is_used && document.file_bytes(file as u32).is_none();
+            without_size.count(is_unknown, || document.file_ids.strings.get(file as u32).to_owned());
+        }
+        let words = |count, first: &str| format!("{count} without a size, such as `{first}`: counted as empty");
+        remarks.extend(without_size.remark(words, "file"));
         let mut files = Files {
             inputs: vec![Vec::new(); document.tasks.len()],
             outputs: vec![Vec::new(); document.tasks.len()],
