@@ -446,3 +446,16 @@ fn a_trace_has_no_parameters_and_is_not_included() {
     let problems = Workflow::parse("include: bread.json\ntasks: {}", Format::Yaml, "x", &Including).unwrap_err();
     assert_eq!(problems.shown[0].message, "`bread.json` is a trace of a run, which cannot be included");
 }
+
+#[test]
+fn a_damaged_document_is_refused_or_holds_together() {
+    for at in 0..BREAD.len() {
+        for (length, put) in [(1, ""), (0, "\""), (1, "{"), (1, "]"), (1, "9"), (3, "null"), (40, "")] {
+            let end = (at + length).min(BREAD.len());
+            let text = format!("{}{put}{}", &BREAD[..at], &BREAD[end..]);
+            let Ok(Reading { flow, .. }) = reading(&text, None) else { continue };
+            assert_eq!(flow.topological().len(), flow.task_count());
+            assert_eq!(Workflow::from_bytes(&flow.to_bytes()).unwrap().to_bytes(), flow.to_bytes());
+        }
+    }
+}
