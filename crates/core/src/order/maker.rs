@@ -54,10 +54,7 @@ impl Maker {
             // Without data there is nothing to be aware of, and lines are smaller.
             "aware" if flow.has_inputs() => Needs::Knowledge(aware::Knowledge::of(flow)),
             "heft" => Needs::Ranks(Arc::new(heft::ranks(flow))),
-            "ps" => {
-                policy.takes(&["metric", "steps"])?;
-                Needs::Places(Arc::new(places(flow, metric(policy)?, policy.whole("steps", SERIAL_STEPS)?)))
-            }
+            "ps" => Needs::Places(Arc::new(places(&serial_by(policy, flow)?))),
             "og" => {
                 policy.takes(&["metric"])?;
                 Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, Search { swaps: false, steps: 0 })
@@ -100,12 +97,18 @@ fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
     policy.value("metric", Metric::Wsd, "one of sd, tmb, wsd, wtmb, lru, wlru", |text| text.parse().ok())
 }
 
-/// Which each task is in one order of all.
-fn places(flow: &Arc<Workflow>, metric: Metric, steps: u64) -> Vec<u32> {
+/// The order of all tasks that `ps` follows.
+pub(crate) fn serial_by(policy: &Policy, flow: &Arc<Workflow>) -> Result<Vec<TaskId>, BadPolicy> {
+    policy.takes(&["metric", "steps"])?;
+    let (metric, steps) = (metric(policy)?, policy.whole("steps", SERIAL_STEPS)?);
     let items = Arc::new(Items::of(flow));
     let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };
-    let order = serial_order(&items, flow.as_ref(), metric, method).order;
-    let mut places = vec![0; flow.task_count()];
+    Ok(serial_order(&items, flow.as_ref(), metric, method).order)
+}
+
+/// Which each task is in an order of all.
+fn places(order: &[TaskId]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, task)| places[task.index()] = at as u32);
     places
 }

@@ -1,9 +1,11 @@
 //! A workflow as the machine sees it: who waits for whom, what is read, and how long things take.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::ids::TaskId;
 use crate::locality::{Items, Precedence};
+use crate::workflow::Workflow;
 
 /// A workflow with times.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +49,28 @@ impl ModelBuilder {
 }
 
 impl Model {
+    /// A workflow on storage that delivers so many bytes a second to whoever asks, with times in nanoseconds. Tasks compute as long as they
+    /// sleep or are expected to take. Files from outside that one task alone reads are no items: it brings them whatever is in the cache.
+    pub fn of(flow: &Workflow, bytes_per_second: u64) -> Model {
+        let items = Arc::new(Items::of(flow));
+        let loading = |bytes: u64| {
+            let time = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second.max(1));
+            u64::try_from(time).unwrap_or(u64::MAX)
+        };
+        let computing = |task| {
+            let time = flow.sleep_time(task).or_else(|| flow.estimated_time(task)).unwrap_or(Duration::ZERO);
+            u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+        };
+        let alone = |task| {
+            let objects = flow.inputs(task).filter(|object| items.of_object(*object).is_none());
+            loading(objects.filter_map(|object| flow.declared_size(object)).fold(0, u64::saturating_add))
+        };
+        let edges = flow.tasks().flat_map(|parent| flow.children(parent).map(move |child| (parent, child))).collect();
+        let (compute, outside) = (flow.tasks().map(computing).collect(), flow.tasks().map(alone).collect());
+        let load = (0..items.count() as u32).map(|item| loading(items.weight(item))).collect();
+        ModelBuilder { items, edges, compute, outside, load }.build()
+    }
+
     /// All tasks.
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         (0..self.compute.len()).map(TaskId::at)
@@ -90,5 +114,40 @@ impl Precedence for Model {
 
     fn parent_count(&self, task: TaskId) -> u32 {
         self.parent_counts[task.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evict::Lru;
+    use crate::predict::{self, Follower, Machine};
+    use crate::workflow::{Format, NoFiles};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_workflow_with_its_times() {
+        let text = "
+tasks:
+  first: { sleep: 3s, in: [{ path: raw, size: 1GB }, { path: shared, size: 2GB }], out: [{ path: middle, size: 500MB }] }
+  second: { run: x, estimate: { time: 2s }, in: [middle, { path: shared, size: 2GB }], out: [end] }
+  third: { run: x, in: [{ path: unknown }], out: [{ path: unread, size: 9GB }], after: first }
+";
+        let flow = Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap();
+        let model = Model::of(&flow, 100_000_000);
+        let seconds = |of: &dyn Fn(TaskId) -> u64| model.tasks().map(|task| of(task) / SECOND).collect::<Vec<_>>();
+        assert_eq!(seconds(&|task| model.compute(task)), [3, 2, 0]);
+        assert_eq!(seconds(&|task| model.outside(task)), [10, 0, 0], "what one task alone reads is no item");
+        let loads: Vec<u64> = (0..model.items().count() as u32).map(|item| model.load(item) / SECOND).collect();
+        assert_eq!(loads, [5, 20], "what nobody reads is none, either");
+        assert_eq!(model.tasks().map(|task| model.parent_count(task)).collect::<Vec<_>>(), [0, 1, 1]);
+
+        let run = |cache| {
+            let order = &mut Follower::new(model.tasks().collect());
+            predict::run(&model, Machine { units: 1, cache }, order, Box::new(Lru::default())).makespan / SECOND
+        };
+        assert_eq!(run(u64::MAX), 10 + 20 + 3 + 2, "what was brought and made is there");
+        assert_eq!(run(0), 10 + 20 + 3 + 5 + 20 + 2);
     }
 }
