@@ -117,7 +117,13 @@ fn main() {
     for (graph_name, is_clustered) in [("scattered", false), ("clustered", true)] {
         for reads in [2, 5, 20].into_iter().filter(|reads| only.is_empty() || only.contains(reads)) {
             let (items, makers) = graph(is_clustered, reads, 1);
-            let places: Arc<Vec<u32>> = Arc::new((0..items.task_count() as u32).collect());
+            let tasks = items.task_count() as u32;
+            let together = aware::Together {
+                items: items.clone(),
+                places: Arc::new((0..tasks).collect()),
+                ways: Arc::new((0..tasks).map(|task| (task % 7) as u8).collect()),
+            };
+            let cache_bytes = CACHE as u64 * 500_000;
             let tell = |name: &str, order: &mut dyn Order| {
                 let evict = (name == "aware").then(|| evict::Aware::new(items.clone()));
                 let (mean, most) = measure(order, &items, makers, evict);
@@ -126,7 +132,7 @@ fn main() {
             for metric in [Metric::Sd, Metric::Wsd, Metric::Tmb, Metric::Wtmb, Metric::Lru] {
                 tell(&format!("og {metric}"), &mut og::order(items.clone(), metric));
             }
-            tell("aware", &mut aware::tight(items.clone(), places));
+            tell("aware", &mut aware::tight(&together, cache_bytes));
         }
     }
 }

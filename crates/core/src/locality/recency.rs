@@ -92,16 +92,13 @@ pub struct Recency {
     moments: RankTree,
     now: u32,
     total: i128,
-    /// Larger items count as this, so that the sum of all can be counted; such a file does not exist.
-    most_weight: u64,
 }
 
 impl Recency {
     /// Before anything has started.
     pub fn new(items: Arc<Items>, metric: Metric) -> Recency {
         let uses = vec![None; items.count()];
-        let most_weight = i64::MAX as u64 / (items.count() as u64 + 1);
-        Recency { items, metric, uses, moments: RankTree::default(), now: 0, total: 0, most_weight }
+        Recency { items, metric, uses, moments: RankTree::default(), now: 0, total: 0 }
     }
 
     /// The items.
@@ -115,7 +112,7 @@ impl Recency {
     }
 
     fn weight(&self, item: u32) -> i64 {
-        if self.metric.weighs() { self.items.weight(item).min(self.most_weight) as i64 } else { 1 }
+        if self.metric.weighs() { self.items.weight(item) as i64 } else { 1 }
     }
 
     /// The mark of an item, if it has been used.

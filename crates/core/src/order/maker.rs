@@ -21,7 +21,9 @@ pub struct Seat {
     pub units: usize,
     /// Whether all tasks come to this node.
     pub is_alone: bool,
-    /// How much room all nodes together have for data.
+    /// How much room the node has for data.
+    pub cache_bytes: u64,
+    /// How much room all nodes together have for it.
     pub room_bytes: u64,
 }
 
@@ -125,7 +127,13 @@ impl Precedence for Workflow {
 
 /// The order with a name, for a node that is alone.
 pub fn by_name(policy: &Policy, flow: &Arc<Workflow>, units: usize) -> Result<Box<dyn Order>, BadPolicy> {
-    Ok(Maker::new(policy, flow)?.make(Seat { seed: 1, units, is_alone: true, room_bytes: u64::MAX }))
+    Ok(Maker::new(policy, flow)?.make(Seat {
+        seed: 1,
+        units,
+        is_alone: true,
+        cache_bytes: u64::MAX,
+        room_bytes: u64::MAX,
+    }))
 }
 
 /// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.

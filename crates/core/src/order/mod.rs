@@ -22,6 +22,7 @@ use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::node::ReadyTask;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use critical_path::steps_to_end;
 pub(crate) use maker::serial_by;
 pub use maker::{Maker, NAMES, Seat, by_name, uses_sizes};
 

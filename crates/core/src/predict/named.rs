@@ -36,7 +36,7 @@ pub fn by_name(
         "ps" => Box::new(Follower::new(serial_by(policy, flow)?)),
         _ => {
             // Whatever there is, it has no room: so the cache counts.
-            let seat = Seat { seed, units: machine.units, is_alone: true, room_bytes: 0 };
+            let seat = Seat { seed, units: machine.units, is_alone: true, cache_bytes: machine.cache, room_bytes: 0 };
             Box::new(InOrder::new(Maker::new(policy, flow)?.make(seat), |task| as_ready(flow, task)))
         }
     };

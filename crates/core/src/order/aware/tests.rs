@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Items, tight};
+use super::{Items, Together, tight};
 use crate::evict::{self, Evict};
 use crate::ids::{ClassId, TaskId};
 use crate::locality::ItemsBuilder;
@@ -25,9 +25,11 @@ fn random_items(rng: &mut Rng, tasks: usize, count: u64) -> Arc<Items> {
         builder.item(1 + rng.below(5));
     });
     for _ in 0..tasks {
-        builder.task((0..rng.below(4)).map(|_| rng.below(count) as u32).collect(), Vec::new());
+        let outputs = (0..rng.below(2)).map(|_| builder.item(1 + rng.below(5))).collect();
+        builder.task((0..rng.below(4)).map(|_| rng.below(count) as u32).collect(), outputs);
     }
-    Arc::new(builder.build())
+    let steps: Vec<u32> = (0..tasks).map(|_| rng.below(5) as u32).collect();
+    Arc::new(builder.build().with_steps(&steps))
 }
 
 proptest! {
@@ -36,7 +38,11 @@ proptest! {
         let mut rng = Rng::new(seed);
         let items = random_items(&mut rng, tasks, count);
         let places: Vec<u32> = (0..tasks as u32).rev().collect();
-        let mut order = tight::order(items.clone(), Arc::new(places.clone()), 0);
+        let ways: Vec<u8> = (0..tasks).map(|_| rng.below(3) as u8).collect();
+        let known = Together { items: items.clone(), places: Arc::new(places.clone()), ways: Arc::new(ways.clone()) };
+        let cache_bytes = rng.below(30);
+        let mut is_full = false;
+        let mut order = tight::order(&known, 0, cache_bytes);
         let (mut here, mut begun): (BTreeSet<u32>, BTreeSet<TaskId>) = Default::default();
         let mut waiting: Vec<ReadyTask> = Vec::new();
         let mut next = 0;
@@ -68,10 +74,13 @@ proptest! {
                     let left = |item: u32| items.readers(item).filter(|reader| !begun.contains(reader)).count();
                     let key = |task: &ReadyTask| {
                         let inputs = || items.inputs(task.task).iter().copied();
-                        let missing: u64 = inputs().filter(|item| !here.contains(item)).map(|item| items.weight(item)).sum();
+                        let weight = |item: u32| items.weight(item) as i64;
+                        let missing: i64 = inputs().filter(|item| !here.contains(item)).map(weight).sum();
+                        let makes: i64 = items.outputs(task.task).iter().copied().map(weight).sum();
                         let last = inputs().filter(|item| here.contains(item) && left(*item) == 1);
-                        let frees: u64 = last.map(|item| items.weight(item)).sum();
-                        (Reverse(task.priority), missing, Reverse(frees), places[task.task.index()])
+                        let frees: i64 = last.map(weight).sum();
+                        let way = Reverse(if is_full { 0 } else { ways[task.task.index()] });
+                        (Reverse(task.priority), way, missing + makes - frees, places[task.task.index()])
                     };
                     let expected = waiting.iter().filter(|task| admits(task.class)).min_by_key(|task| key(task)).copied();
                     prop_assert_eq!(order.pop(&admits), expected);
@@ -81,6 +90,9 @@ proptest! {
                     }
                 }
             }
+            let is_needed = |item: &&u32| items.readers(**item).any(|reader| !begun.contains(&reader));
+            let needed: u64 = here.iter().filter(is_needed).map(|item| items.weight(*item)).sum();
+            is_full = needed > cache_bytes / 2 || is_full && needed > cache_bytes / 4;
             prop_assert_eq!(order.len(), waiting.len());
             prop_assert_eq!(order.count(&|class| class.0 == 1), waiting.iter().filter(|task| task.class.0 == 1).count());
         }
@@ -91,7 +103,7 @@ proptest! {
         let mut rng = Rng::new(seed);
         let items = random_items(&mut rng, tasks, count);
         let mut aware = evict::Aware::new(items.clone());
-        let mut here: Vec<u32> = Vec::new();
+        let (mut here, mut unread): (Vec<u32>, BTreeSet<u32>) = Default::default();
         let (mut waiting, mut begun): (BTreeSet<TaskId>, BTreeSet<TaskId>) = Default::default();
         for _ in 0..4 * tasks {
             let item = rng.below(count) as u32;
@@ -100,6 +112,7 @@ proptest! {
                 0 => {
                     here.retain(|other| *other != item);
                     here.push(item);
+                    unread.remove(&item);
                     aware.used(item);
                 }
                 1 => {
@@ -110,6 +123,7 @@ proptest! {
                 3 if waiting.remove(&task) => aware.withdrawn(task),
                 4 if waiting.remove(&task) => {
                     begun.insert(task);
+                    unread = items.inputs(task).iter().copied().collect();
                     aware.started(task);
                 }
                 _ => {}
@@ -117,7 +131,8 @@ proptest! {
             let rank = |item: u32| {
                 let readers = || items.readers(item);
                 let is_needed = readers().any(|reader| !begun.contains(&reader));
-                (is_needed, is_needed && readers().any(|reader| waiting.contains(&reader)))
+                let is_soon = is_needed && readers().any(|reader| waiting.contains(&reader));
+                (unread.contains(&item), is_needed, is_soon, items.tail(item))
             };
             // The sort keeps the order of uses.
             let mut expected = here.clone();
