@@ -76,7 +76,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
             "PS on eight units takes twice as long as B1, where the paper has it well before both baselines. It finds more in the cache than OG, but its units wait for tasks that are not \
              ready, and stand still for 60 % of the time; the published 12.8 % are hardly more than those of B1. A serial order that keeps data together finishes one thing before it begins the \
              next, and then the next tasks in line depend on each other. Their graph may have been wider where it mattered, or their PS less strict than the text.",
-            "Measures: the paper has SD ahead of TMB by up to 15 %. Here they are within a few percent of each other, in both directions. All files that are read have the same size, \
+            "Measures: the paper has SD ahead of TMB by up to 15 %. Here they are within 7 % of each other, in both directions. All files that are read have the same size, \
              so that weights change nothing.",
             "GCS is ahead of OG on one unit, where it knows what will follow, and mostly not on eight: the latter as published.",
             "The plainest of orders, the last task that became ready first, does as well as any measure on one unit: it uses what was just made.",

@@ -61,7 +61,7 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
         charts: units(setting).iter().map(|units| chart(setting, results, *units)).collect(),
         assumptions: points([
             "Published of the larger versions are the numbers of tasks and edges and a sentence each. Which edges there are is reconstructed, and so are their sizes: all tasks write \
-             the same amount, and the 13 first tasks read ten times the mean of others. `throng generate --list` says what is whose.",
+             the same amount, and the 13 first tasks read ten times the mean of others. The manual says of each what is whose (reference, benchmark workflows).",
             "At which amount of data the gaps were taken is not published: here at the largest.",
         ]),
         differences: points([
