@@ -5,6 +5,7 @@ mod dry;
 pub mod options;
 pub mod printed;
 pub mod printing;
+mod replay;
 mod summary;
 pub mod trouble;
 
@@ -25,7 +26,7 @@ use throng_runtime::state::{RunEnd, StateDirectory};
 use throng_runtime::{host, process};
 
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load};
+use crate::load::{FlowArguments, load_to_run};
 use crate::progress_view::{self, Style};
 use crate::words;
 use options::{About, RunArguments};
@@ -36,6 +37,7 @@ Example:
   throng run flow.yaml sheet.png        only what this file needs
   throng run flow.yaml --set size=30    with another value of a parameter
   throng run flow.yaml --dry-run        what would run, and why
+  throng run montage.json --replay 0.01 a trace in WfFormat, a hundred times as fast
 
 A workflow:
   tasks:
@@ -55,6 +57,8 @@ pub struct Arguments {
     targets: Vec<String>,
     #[command(flatten)]
     run: RunArguments,
+    #[command(flatten)]
+    replay: replay::ReplayArguments,
     /// Forget what has been done, and do it all again
     #[arg(long)]
     fresh: bool,
@@ -83,7 +87,8 @@ pub enum Prints {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let clock = Clock::start();
-    let loaded = load(&arguments.source)?;
+    let loaded = load_to_run(&arguments.source, arguments.replay.wanted())?;
+    arguments.replay.check(&loaded, &arguments.source.as_typed())?;
     host::forget_peak();
     let flow = Arc::new(loaded.flow);
     let state = loaded.state.clone();
@@ -94,13 +99,20 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     };
     let about = About {
         directory: loaded.directory,
+        home: loaded.home,
         file: arguments.source.flow.clone(),
         state: loaded.state,
         definition: loaded.definition,
         fresh: arguments.fresh,
         wish,
     };
-    let options = arguments.run.options(clock, about)?;
+    let mut options = arguments.run.options(clock, about)?;
+    match flow.is_trace() {
+        true if !arguments.dry_run => replay::make_inputs(&flow, &options.directory)?,
+        // Nothing has been replayed yet, and nothing is made now: all of it would run, wherever one looks.
+        true if !options.directory.exists() => options.directory.clone_from(&options.home),
+        _ => {}
+    }
     if arguments.dry_run {
         let outlook = Outlook::new(flow.clone(), options).map_err(trouble::failure)?;
         dry::tell_outlook(&flow, &outlook, arguments.run.json);
@@ -109,7 +121,12 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let run = Outlook::begin(flow, options).map_err(trouble::failure)?;
     warn_of_damage(&run, &state);
     let targets: String = arguments.targets.iter().map(|target| format!(" {}", words::quoted(target))).collect();
-    let again = format!("throng run {}{targets}{}", arguments.source.as_typed(), arguments.run.as_typed());
+    let again = format!(
+        "throng run {}{targets}{}{}",
+        arguments.source.as_typed(),
+        arguments.run.as_typed(),
+        arguments.replay.as_typed()
+    );
     execute(run, &arguments.run, &state, &again, Prints::Nothing)
 }
 

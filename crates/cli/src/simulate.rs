@@ -66,7 +66,7 @@ pub struct Arguments {
     source: FlowArguments,
     #[command(flatten)]
     cluster: ClusterArguments,
-    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, machines (with + between them), bandwidth, cache, inputs, submit, staged, fault
+    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, machines (with + between them), bandwidth, cache, inputs, outputs, evict, submit, staged, fault
     #[arg(long, value_name = "OPTION=VALUE,VALUE", num_args = 1.., value_parser = compare::axis, conflicts_with_all = ["plot", "record"])]
     compare: Vec<Axis>,
     /// With --compare, run each combination with several seeds: 1..5 or 1,2,7

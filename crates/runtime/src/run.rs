@@ -45,6 +45,8 @@ pub enum Verify {
 pub struct Options {
     /// The directory that the workflow's paths start from.
     pub directory: PathBuf,
+    /// The directory that the state belongs to: the same, unless the paths start from somewhere in the state itself.
+    pub home: PathBuf,
     /// The file that the workflow was read from, for the record.
     pub file: PathBuf,
     /// The state directory.
@@ -226,7 +228,7 @@ impl Outlook {
         let outlook = if let Some(outlook) = early {
             outlook
         } else {
-            state.check_home(&options.directory)?;
+            state.check_home(&options.home)?;
             clear_up(&state, &flow, &options.directory)?;
             Outlook::new(flow, options)?
         };
@@ -235,7 +237,7 @@ impl Outlook {
 
     fn set_up(self, state: StateDirectory, lock: Lock) -> Result<Run, RunError> {
         let mark = run_mark(&state);
-        state.set_home(&self.options.directory)?;
+        state.set_home(&self.options.home)?;
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
         let setup = self.node_setup();

@@ -79,6 +79,10 @@ pub struct Cluster {
     pub store_rate: u64,
     /// Where objects from outside lie.
     pub inputs: Inputs,
+    /// Whether what tasks make is written to that file system as well, so that nodes need not keep it.
+    pub shares_results: bool,
+    /// What goes when a node has no room for data.
+    pub evict: Policy,
     /// How large they are where the workflow does not say it and somebody has looked; others count as empty.
     pub found_bytes: Arc<BTreeMap<ObjectId, u64>>,
     /// To whom tasks are given.
@@ -129,6 +133,8 @@ impl Cluster {
             store_shards: nodes,
             store_rate: 100_000,
             inputs: Inputs::Spread,
+            shares_results: false,
+            evict: named("aware"),
             found_bytes: Arc::default(),
             submission: Submission::Spread,
             place: named("fair"),

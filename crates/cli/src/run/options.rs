@@ -64,6 +64,8 @@ pub enum VerifyBy {
 pub struct About {
     /// The directory that paths start from.
     pub directory: PathBuf,
+    /// The directory that the state belongs to.
+    pub home: PathBuf,
     /// The file of the workflow.
     pub file: PathBuf,
     /// Where the state is.
@@ -115,6 +117,7 @@ impl RunArguments {
         Ok(Options {
             state: about.state,
             directory: about.directory,
+            home: about.home,
             file: about.file,
             definition: about.definition,
             order: policy(&self.order)?,

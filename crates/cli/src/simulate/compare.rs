@@ -34,7 +34,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
     if !COMPARED.contains(&option) {
         return Err(format!("`{option}` cannot be compared: choose among {}", COMPARED.join(", ")));
     }
-    let is_policy = matches!(option, "place" | "order" | "pack" | "fault");
+    let is_policy = matches!(option, "place" | "order" | "pack" | "evict" | "fault");
     let mut read: Vec<String> = Vec::new();
     for value in values.split(',').map(str::trim).filter(|value| !value.is_empty()) {
         let is_parameter = value.split_once('=').is_some_and(|(key, _)| !key.contains(':'));

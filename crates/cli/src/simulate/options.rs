@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 use throng_core::policy::Policy;
 use throng_core::workflow::{Demand, Workflow, quantity};
-use throng_core::{order, place};
+use throng_core::{evict, order, place};
 use throng_runtime::run::demand_in_words;
 use throng_sim::cluster::Variation;
 use throng_sim::{Cluster, Inputs, Submission};
@@ -57,18 +57,24 @@ pub struct ClusterArguments {
     /// Where files from outside lie at first: spread evenly, scattered by chance, shared, everywhere or node=K, counted from 0
     #[arg(long, default_value = "spread", value_name = "WHERE", value_parser = inputs)]
     pub inputs: Inputs,
+    /// Where results lie: only with the node that made them (local), or on the shared file system as well, so that nodes may drop them (shared)
+    #[arg(long, default_value = "local", value_name = "WHERE", value_parser = outputs)]
+    pub outputs: Outputs,
     /// Who gets the tasks that may start at once: all nodes, each a run of neighbours of every kind (spread), or the first (one)
     #[arg(long, default_value = "spread", value_name = "TO", value_parser = submission)]
     pub submit: Submission,
     /// Which node runs a task: fair, adaptive, flds, mdl, mlb, rlds, random, central, sampled or queue
     #[arg(long, default_value = "fair", value_name = "POLICY", value_parser = policy)]
     pub place: Policy,
-    /// Which ready task comes next: aware, fifo, lifo, largest, critical-path or random
+    /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs
     #[arg(long, default_value = "aware", value_name = "POLICY", value_parser = policy)]
     pub order: Policy,
     /// What may run at once on a node: requests (cores and memory as asked for) or fixed (only its cores)
     #[arg(long, default_value = "requests", value_name = "POLICY", value_parser = policy)]
     pub pack: Policy,
+    /// What goes when a node has no room for data: aware (what nobody needs any more, then what nobody waits for) or lru
+    #[arg(long, default_value = "aware", value_name = "POLICY", value_parser = policy)]
+    pub evict: Policy,
     /// How many tasks may wait for their data at a time, for each core
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub staged: u32,
@@ -95,6 +101,15 @@ pub struct ClusterArguments {
     pub seed: u64,
 }
 
+/// Where results lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outputs {
+    /// With the node that made them.
+    Local,
+    /// On the shared file system as well.
+    Shared,
+}
+
 /// More nodes than any machine on earth has. With [`MOST_CORES`], slots can still be counted.
 pub const MOST_NODES: i64 = 1_000_000;
 /// More cores than any machine has.
@@ -103,7 +118,7 @@ pub const MOST_CORES: i64 = 4096;
 const MOST_SLOTS: u64 = 1 << 24;
 
 /// Options that can be compared.
-pub const COMPARED: [&str; 12] = [
+pub const COMPARED: [&str; 14] = [
     "place",
     "order",
     "pack",
@@ -113,6 +128,8 @@ pub const COMPARED: [&str; 12] = [
     "bandwidth",
     "cache",
     "inputs",
+    "outputs",
+    "evict",
     "submit",
     "staged",
     "fault",
@@ -136,6 +153,8 @@ impl ClusterArguments {
             "bandwidth" => self.bandwidth = quantity::bandwidth(value)?,
             "cache" => self.cache = quantity::bytes(value)?,
             "inputs" => self.inputs = inputs(value)?,
+            "outputs" => self.outputs = outputs(value)?,
+            "evict" => self.evict = policy(value)?,
             "submit" => self.submit = submission(value)?,
             "staged" => self.staged = number(1000)?,
             // In addition to those that all runs have.
@@ -169,6 +188,8 @@ impl ClusterArguments {
             store_shards,
             store_rate: self.store_rate,
             inputs: self.inputs,
+            shares_results: self.outputs == Outputs::Shared,
+            evict: self.evict.clone(),
             found_bytes: Arc::clone(&found.bytes),
             submission: self.submit,
             place: self.place.clone(),
@@ -209,6 +230,7 @@ fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
     place::by_name(&cluster.place).map_err(bad)?;
     order::by_name(&cluster.order, &Arc::default(), 1).map_err(bad)?;
+    evict::Maker::new(&cluster.evict, &Arc::default(), 0).map_err(bad)?;
     let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
     let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));
     let nodes = cluster.machine_types().map(|machine| {
@@ -239,6 +261,14 @@ fn inputs(text: &str) -> Result<Inputs, String> {
             let node = other.strip_prefix("node=").and_then(|number| number.parse().ok());
             node.map(Inputs::Node).ok_or_else(|| "write spread, scattered, shared, everywhere or node=K".to_owned())
         }
+    }
+}
+
+fn outputs(text: &str) -> Result<Outputs, String> {
+    match text {
+        "local" => Ok(Outputs::Local),
+        "shared" => Ok(Outputs::Shared),
+        _ => Err("write local or shared".to_owned()),
     }
 }
 

@@ -3,12 +3,13 @@
 //! Whoever waits with all its parents done is about to read; what only tasks read that cannot start yet has time. Which of these comes
 //! first nobody knows for certain, and guesses by the workflow's shape were worse than the time of the last use.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Evict;
 use crate::ids::TaskId;
 use crate::locality::{Items, Readers};
+use crate::lookup::Lookup;
 
 /// How soon an item will be wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +25,8 @@ pub struct Aware {
     items: Arc<Items>,
     left: Readers,
     /// How many that may start will read an item.
-    waiting: BTreeMap<u32, u32>,
-    here: BTreeMap<u32, (Wanted, u64)>,
+    waiting: Lookup<u32>,
+    here: Lookup<(Wanted, u64)>,
     order: BTreeSet<(Wanted, u64, u32)>,
     uses: u64,
 }
@@ -34,13 +35,13 @@ impl Aware {
     /// Before anything has begun.
     pub fn new(items: Arc<Items>) -> Aware {
         let left = Readers::new(items.clone());
-        Aware { items, left, waiting: BTreeMap::new(), here: BTreeMap::new(), order: BTreeSet::new(), uses: 0 }
+        Aware { items, left, waiting: Lookup::default(), here: Lookup::default(), order: BTreeSet::new(), uses: 0 }
     }
 
     fn wanted(&self, item: u32) -> Wanted {
         if self.left.count(item) == 0 {
             Wanted::NeverAgain
-        } else if self.waiting.contains_key(&item) {
+        } else if self.waiting.get(item.into()).is_some() {
             Wanted::Soon
         } else {
             Wanted::Later
@@ -50,7 +51,7 @@ impl Aware {
     /// Looks again how soon an item will be wanted.
     fn look(&mut self, item: u32) {
         let wanted = self.wanted(item);
-        if let Some((known, used)) = self.here.get_mut(&item)
+        if let Some((known, used)) = self.here.get_mut(item.into())
             && *known != wanted
         {
             self.order.remove(&(*known, *used, item));
@@ -62,10 +63,10 @@ impl Aware {
     fn count(&mut self, task: TaskId, change: i64) {
         let items = self.items.clone();
         for item in items.inputs(task) {
-            let waiting = self.waiting.entry(*item).or_default();
+            let waiting = self.waiting.entry(u64::from(*item));
             *waiting = waiting.saturating_add_signed(change as i32);
             if *waiting == 0 {
-                self.waiting.remove(item);
+                self.waiting.remove(u64::from(*item));
             }
             self.look(*item);
         }
@@ -77,14 +78,18 @@ impl Evict for Aware {
         self.gone(item);
         self.uses += 1;
         let wanted = self.wanted(item);
-        self.here.insert(item, (wanted, self.uses));
+        self.here.insert(item.into(), (wanted, self.uses));
         self.order.insert((wanted, self.uses, item));
     }
 
     fn gone(&mut self, item: u32) {
-        if let Some((wanted, used)) = self.here.remove(&item) {
+        if let Some((wanted, used)) = self.here.remove(item.into()) {
             self.order.remove(&(wanted, used, item));
         }
+    }
+
+    fn has(&self, item: u32) -> bool {
+        self.here.get(item.into()).is_some()
     }
 
     fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_> {

@@ -4,9 +4,11 @@
 
 mod aware;
 mod lru;
+mod maker;
 
 pub use aware::Aware;
 pub use lru::Lru;
+pub use maker::{Maker, NAMES};
 
 use crate::ids::TaskId;
 
@@ -16,6 +18,8 @@ pub trait Evict: Send {
     fn used(&mut self, item: u32);
     /// An item is not here any more.
     fn gone(&mut self, item: u32);
+    /// Whether an item is here.
+    fn has(&self, item: u32) -> bool;
     /// Whatever is here, in the order in which it should go.
     fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_>;
     /// A task may start.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::ids::SlotId;
+use crate::node::Keeping;
 use crate::node::{End, Limits, Policies};
 use crate::order;
 use crate::pack::Fixed;
@@ -72,7 +73,7 @@ impl Cluster {
                 abilities: Arc::default(),
             };
             let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
-            let inner = inner.with_cache(plan.capacity, 2, false);
+            let inner = inner.with_cache(Keeping::new(plan.capacity, 2));
             Some(Member::new(flow.clone(), kin.clone(), setup, inner, place, Time::START))
         };
         let mut cluster = Cluster {

@@ -1,12 +1,13 @@
 //! What a node has of the run's objects, and the room that is left.
 //!
 //! An object that was made here, or that the store calls the last of its kind, is never given up while somebody may
-//! need it. Copies of others are, the least recently used first, but only after the store has agreed: it alone
+//! need it. Copies of others are, in the order that [`crate::evict`] says, but only after the store has agreed: it alone
 //! knows whether a copy has become the last one. What a staged or running task reads is pinned.
 
 use std::collections::BTreeMap;
 
 use super::untouched::Untouched;
+use crate::evict::Evict;
 use crate::ids::ObjectId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,6 @@ struct Entry {
     is_kept: bool,
     /// Nobody needs it any more.
     is_unneeded: bool,
-    last_used: u64,
 }
 
 impl Entry {
@@ -51,7 +51,6 @@ pub(super) enum Room {
 }
 
 /// The objects of a node.
-#[derive(Clone, Debug)]
 pub(super) struct Cache {
     capacity: u64,
     /// The capacity that it has when nothing is wrong: what does not fit into that never will.
@@ -63,15 +62,14 @@ pub(super) struct Cache {
     entries: BTreeMap<ObjectId, Entry>,
     /// What is kept and has not been asked for since it came: without an entry until it is.
     untouched: Untouched,
-    /// What can go, by the time of its last use.
-    idle: BTreeMap<u64, ObjectId>,
-    uses: u64,
+    /// What can go, in the order in which it should.
+    pub(super) idle: Box<dyn Evict>,
     /// What has come or gone since somebody looked; nothing is noted if nobody does.
     changes: Option<Vec<(ObjectId, bool)>>,
 }
 
 impl Cache {
-    pub(super) fn new(capacity: u64) -> Cache {
+    pub(super) fn new(capacity: u64, idle: Box<dyn Evict>) -> Cache {
         Cache {
             capacity,
             nominal: capacity,
@@ -79,8 +77,7 @@ impl Cache {
             leaving: 0,
             entries: BTreeMap::new(),
             untouched: Untouched::default(),
-            idle: BTreeMap::new(),
-            uses: 0,
+            idle,
             changes: None,
         }
     }
@@ -124,8 +121,7 @@ impl Cache {
     /// The entry of an object, which it gets now if it had none because nobody had asked for it.
     fn touch(&mut self, object: ObjectId) -> Option<&mut Entry> {
         if let Some(bytes) = self.untouched.remove(object) {
-            // It cannot go, so that it does not matter when it was last used.
-            let entry = Entry { bytes, pins: 0, state: State::Here, is_kept: true, is_unneeded: false, last_used: 0 };
+            let entry = Entry { bytes, pins: 0, state: State::Here, is_kept: true, is_unneeded: false };
             self.entries.insert(object, entry);
         }
         self.entries.get_mut(&object)
@@ -162,7 +158,7 @@ impl Cache {
             if entry.pins != expected {
                 return Err(format!("{object:?} has {} pins, and {expected} readers", entry.pins));
             }
-            if entry.can_go() != self.idle.contains_key(&entry.last_used) {
+            if entry.can_go() != self.idle.has(object.0) {
                 return Err(format!("{object:?} can go, and nobody knows, or the other way round"));
             }
         }
@@ -209,18 +205,18 @@ impl Cache {
     /// Whether there is room for so many bytes, or would be if all went that can.
     pub(super) fn could_hold(&self, bytes: u64) -> bool {
         let free = u128::from(self.capacity).saturating_sub(self.used);
-        u128::from(bytes) <= free || !self.idle.is_empty() || self.leaving > 0
+        u128::from(bytes) <= free || self.idle.victims().next().is_some() || self.leaving > 0
     }
 
     fn make_room(&mut self, missing: u128) -> Room {
         let mut gained = self.leaving;
         let mut leaving = Vec::new();
-        for object in self.idle.values() {
+        for object in self.idle.victims().map(ObjectId) {
             if gained >= missing {
                 break;
             }
-            gained += u128::from(self.entries[object].bytes);
-            leaving.push(*object);
+            gained += u128::from(self.entries[&object].bytes);
+            leaving.push(object);
         }
         if gained < missing {
             return Room::NotNow;
@@ -233,16 +229,14 @@ impl Cache {
 
     fn leave(&mut self, object: ObjectId) {
         let Some(entry) = self.entries.get_mut(&object) else { return };
-        self.idle.remove(&entry.last_used);
+        self.idle.gone(object.0);
         entry.state = State::Leaving;
         self.leaving += u128::from(entry.bytes);
         self.changed(object, false);
     }
 
     fn expect(&mut self, object: ObjectId, bytes: u64) {
-        self.uses += 1;
-        let state = State::Coming;
-        let entry = Entry { bytes, pins: 0, state, is_kept: false, is_unneeded: false, last_used: self.uses };
+        let entry = Entry { bytes, pins: 0, state: State::Coming, is_kept: false, is_unneeded: false };
         self.entries.insert(object, entry);
         self.changed(object, true);
     }
@@ -259,7 +253,7 @@ impl Cache {
         };
         entry.state = State::Here;
         if entry.can_go() {
-            self.idle.insert(entry.last_used, object);
+            self.idle.used(object.0);
         }
         true
     }
@@ -286,6 +280,17 @@ impl Cache {
         }
     }
 
+    /// An object was made here that others have as well: it is here until something else needs the room.
+    pub(super) fn keep_copy(&mut self, object: ObjectId, bytes: u64) {
+        self.keep(object, bytes);
+        if let Some(entry) = self.touch(object) {
+            entry.is_kept = false;
+            if entry.can_go() {
+                self.idle.used(object.0);
+            }
+        }
+    }
+
     fn remove(&mut self, object: ObjectId) {
         if let Some(bytes) = self.untouched.remove(object) {
             self.used -= u128::from(bytes);
@@ -295,18 +300,15 @@ impl Cache {
             if entry.state == State::Leaving {
                 self.leaving -= u128::from(entry.bytes);
             }
-            self.idle.remove(&entry.last_used);
+            self.idle.gone(object.0);
         }
         self.changed(object, false);
     }
 
     pub(super) fn pin(&mut self, object: ObjectId) {
-        self.uses += 1;
-        let uses = self.uses;
         let Some(entry) = self.touch(object) else { return };
         entry.pins += 1;
-        let last_used = std::mem::replace(&mut entry.last_used, uses);
-        self.idle.remove(&last_used);
+        self.idle.gone(object.0);
     }
 
     /// A reader is done with an object; says whether it has been deleted with that.
@@ -318,7 +320,7 @@ impl Cache {
             return true;
         }
         if entry.can_go() {
-            self.idle.insert(entry.last_used, object);
+            self.idle.used(object.0);
         }
         false
     }
@@ -358,6 +360,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evict::Lru;
 
     fn object(number: u32) -> ObjectId {
         ObjectId(number)
@@ -365,7 +368,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_goes_and_what_is_kept_or_pinned_stays() {
-        let mut cache = Cache::new(100);
+        let mut cache = Cache::new(100, Box::new(Lru::default()));
         cache.keep(object(0), 40);
         for number in [1, 2] {
             assert_eq!(cache.reserve(&[(object(number), 30)], 0, 30, false), Room::Reserved);
@@ -385,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_last_copy_becomes_one_that_is_kept() {
-        let mut cache = Cache::new(10);
+        let mut cache = Cache::new(10, Box::new(Lru::default()));
         assert_eq!(cache.reserve(&[(object(1), 10)], 0, 10, false), Room::Reserved);
         cache.arrived(object(1));
         assert_eq!(cache.reserve(&[(object(2), 5)], 0, 5, false), Room::After(vec![object(1)]));

@@ -16,7 +16,7 @@ struct Bench {
 impl Bench {
     fn new(text: &str, slots: u32, capacity: u64, window: usize) -> Bench {
         let (flow, node) = node_for(text, slots, "fifo");
-        Bench { flow, node: node.with_cache(capacity, window, false) }
+        Bench { flow, node: node.with_cache(Keeping::new(capacity, window)) }
     }
 
     fn step(&mut self, events: &[Event]) -> Vec<Command> {

@@ -17,6 +17,7 @@
 mod cache;
 mod command;
 mod event;
+mod keeping;
 mod stage;
 mod untouched;
 
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
+pub use keeping::{Brought, Keeping};
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
 
@@ -139,12 +141,9 @@ impl Node {
         }
     }
 
-    /// The same node with room for so many bytes of its own, into which it brings what its tasks read: for up to
-    /// `window` tasks before they have a slot. What comes from outside may be here already.
-    pub fn with_cache(mut self, capacity_bytes: u64, window: usize, outside_is_here: bool) -> Self {
-        let window = if self.flow.has_inputs() { window } else { 0 };
-        let everywhere_from = if outside_is_here { self.flow.made_count() } else { usize::MAX };
-        let mut stage = Stage::new(capacity_bytes, window, everywhere_from);
+    /// The same node with room of its own, into which it brings what its tasks read.
+    pub fn with_cache(mut self, keeping: Keeping) -> Self {
+        let mut stage = Stage::new(keeping, &self.flow);
         if self.policies.local.follows_data() {
             stage.cache.note_changes();
         }
@@ -242,7 +241,9 @@ impl Node {
     pub fn give(&mut self, count: usize, taker: &Taker<'_>) -> Vec<ReadyTask> {
         let Taker { can_run, also_kept } = *taker;
         let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count, also_kept, can_run));
-        given.extend(self.policies.shared.give(count - given.len(), can_run));
+        let queued = self.policies.shared.give(count - given.len(), can_run);
+        queued.iter().for_each(|ready| self.dequeued(ready.task, false, true));
+        given.extend(queued);
         self.leave_out_forgotten(given)
     }
 
@@ -250,6 +251,7 @@ impl Node {
     pub fn take_queued(&mut self) -> Vec<ReadyTask> {
         let mut queued = self.policies.local.give(usize::MAX, &|_| true);
         queued.extend(self.policies.shared.give(usize::MAX, &|_| true));
+        queued.iter().for_each(|ready| self.dequeued(ready.task, false, true));
         self.leave_out_forgotten(queued)
     }
 
@@ -370,8 +372,8 @@ impl Node {
     /// Takes in one event; commands are added to `out`.
     pub fn handle(&mut self, now: Time, event: Event, out: &mut Vec<Command>) {
         match event {
-            Event::Ready(task) => self.policies.local.push(task),
-            Event::Offered(task) => self.policies.shared.push(task),
+            Event::Ready(task) => self.enqueue(task, false),
+            Event::Offered(task) => self.enqueue(task, true),
             Event::Finished { slot, end } => self.finished(now, slot, end, out),
             Event::Stop => self.stop(now, out),
             Event::Wake => self.wake(now, out),
@@ -385,6 +387,29 @@ impl Node {
         }
     }
 
+    /// Puts a task into a queue.
+    fn enqueue(&mut self, task: ReadyTask, is_shared: bool) {
+        if let Some(stage) = &mut self.stage {
+            stage.cache.idle.ready(task.task);
+        }
+        if is_shared { self.policies.shared.push(task) } else { self.policies.local.push(task) }
+    }
+
+    /// Tells whoever wants to know that a task has left a queue: to begin, or for good.
+    fn dequeued(&mut self, task: TaskId, begins: bool, from_shared: bool) {
+        let Policies { local, shared, .. } = &mut self.policies;
+        if begins {
+            let other = if from_shared { local } else { shared };
+            other.began(task);
+        }
+        let Some(stage) = &mut self.stage else { return };
+        if begins {
+            stage.cache.idle.started(task);
+        } else {
+            stage.cache.idle.withdrawn(task);
+        }
+    }
+
     /// What happens to objects; a node without room of its own does not care.
     fn data_event(&mut self, event: Event, out: &mut Vec<Command>) {
         let Some(stage) = &mut self.stage else { return };
@@ -392,10 +417,7 @@ impl Node {
             Event::Located { object, bytes } => stage.located(&self.flow, object, bytes, out),
             Event::Fetched { object } => stage.fetched(object, out),
             Event::FetchFailed { object } => stage.fetch_failed(object, out),
-            Event::Kept { object, bytes } => {
-                stage.cache.keep(object, bytes);
-                stage.fetched(object, out);
-            }
+            Event::Kept { object, bytes } => stage.keep(&self.flow, object, bytes, out),
             Event::Capacity { bytes } => {
                 stage.cache.set_capacity(bytes);
                 stage.retry_parked(&self.flow, out);
@@ -459,8 +481,10 @@ impl Node {
             let is_shared = own.is_none();
             let Some(ready) = own.or_else(|| shared.pop(&admits)) else { return };
             if self.forgotten.remove(&ready.task) {
+                self.dequeued(ready.task, false, is_shared);
                 continue;
             }
+            self.dequeued(ready.task, true, is_shared);
             let output_bytes = self.expected_output_bytes(ready.task);
             match &mut self.stage {
                 Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
@@ -501,6 +525,8 @@ impl Node {
         }
         let Running { ready, is_shared, killed, is_forgotten, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, excused, .. } = ready;
+        self.policies.local.ended(task);
+        self.policies.shared.ended(task);
         if let Some(stage) = &mut self.stage {
             stage.ended(&self.flow, task, output_bytes, out);
             stage.retry_parked(&self.flow, out);
@@ -557,8 +583,7 @@ impl Node {
         }
         while let Some(entry) = self.retries.first_entry().filter(|entry| entry.key().0 <= now) {
             let (ready, is_shared) = entry.remove();
-            let queue = if is_shared { &mut self.policies.shared } else { &mut self.policies.local };
-            queue.push(ready);
+            self.enqueue(ready, is_shared);
         }
     }
 

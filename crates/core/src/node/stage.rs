@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::cache::{Cache, Room};
-use super::{Command, ReadyTask};
+use super::{Command, Keeping, ReadyTask};
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::workflow::Workflow;
 
@@ -67,14 +67,15 @@ struct Staged {
 }
 
 /// The staging list and the objects of a node.
-#[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) cache: Cache,
     window: usize,
     /// With so many that only wait for a slot, nothing more is brought.
     most_prepared: usize,
-    /// Objects from this number on are wherever one looks.
-    everywhere_from: usize,
+    /// The numbers of the objects that have to be brought; others are wherever one looks.
+    brought: (usize, usize),
+    /// Whether results may go like any other copy.
+    shares_results: bool,
     tasks: BTreeMap<TaskId, Staged>,
     locating: BTreeMap<ObjectId, Vec<TaskId>>,
     fetching: BTreeMap<ObjectId, Vec<TaskId>>,
@@ -91,13 +92,15 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Room for so many bytes, and so many tasks that wait for theirs.
-    pub(super) fn new(capacity: u64, window: usize, everywhere_from: usize) -> Stage {
+    /// A list with nothing on it.
+    pub(super) fn new(keeping: Keeping, flow: &Workflow) -> Stage {
+        let Keeping { capacity_bytes, window, brought, shares_results, evict } = keeping;
         Stage {
-            cache: Cache::new(capacity),
-            window,
+            cache: Cache::new(capacity_bytes, evict),
+            window: if flow.has_inputs() { window } else { 0 },
             most_prepared: usize::MAX,
-            everywhere_from,
+            brought: brought.objects(flow),
+            shares_results,
             tasks: BTreeMap::new(),
             locating: BTreeMap::new(),
             fetching: BTreeMap::new(),
@@ -109,6 +112,16 @@ impl Stage {
             prepared: VecDeque::new(),
             tally: CacheTally::default(),
         }
+    }
+
+    /// An object was made here, or lies here from the beginning.
+    pub(super) fn keep(&mut self, flow: &Workflow, object: ObjectId, bytes: u64, out: &mut Vec<Command>) {
+        if self.shares_results && object.index() < flow.made_count() {
+            self.cache.keep_copy(object, bytes);
+        } else {
+            self.cache.keep(object, bytes);
+        }
+        self.fetched(object, out);
     }
 
     /// Whether any task may have to wait for data.
@@ -149,7 +162,7 @@ impl Stage {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
         staged.located.sort_unstable();
         let mut open = 0;
-        for object in needed(flow, task, self.everywhere_from) {
+        for object in needed(flow, task, self.brought) {
             let is_located =
                 |staged: &Staged| staged.located.binary_search_by_key(&object, |(known, _)| *known).is_ok();
             if self.cache.expects(object) || is_located(staged) {
@@ -172,7 +185,7 @@ impl Stage {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
         let coming: Vec<(ObjectId, u64)> =
             staged.located.iter().filter(|(object, _)| !self.cache.expects(*object)).copied().collect();
-        let here = needed(flow, task, self.everywhere_from).filter_map(|object| self.cache.bytes(object));
+        let here = needed(flow, task, self.brought).filter_map(|object| self.cache.bytes(object));
         let all_inputs = here.chain(coming.iter().map(|(_, bytes)| *bytes)).fold(0, u64::saturating_add);
         staged.input_bytes = all_inputs;
         match self.cache.reserve(&coming, staged.output_bytes, all_inputs, forced) {
@@ -198,7 +211,7 @@ impl Stage {
         staged.step = Step::Fetching;
         staged.open = 0;
         let mut missing = Vec::new();
-        for object in needed(flow, task, self.everywhere_from) {
+        for object in needed(flow, task, self.brought) {
             self.cache.pin(object);
             let bytes = self.cache.bytes(object).unwrap_or(0);
             let is_new = coming.binary_search_by_key(&object, |(new, _)| *new).is_ok();
@@ -287,7 +300,7 @@ impl Stage {
         let is_known = |object| {
             self.cache.expects(object) || staged.located.binary_search_by_key(&object, |(known, _)| *known).is_ok()
         };
-        if needed(flow, task, self.everywhere_from).all(is_known) {
+        if needed(flow, task, self.brought).all(is_known) {
             self.reserve(flow, task, true, out);
         } else {
             // What was on its way when it was parked has not come.
@@ -347,7 +360,7 @@ impl Stage {
     }
 
     fn unpin_inputs(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) {
-        for object in needed(flow, task, self.everywhere_from) {
+        for object in needed(flow, task, self.brought) {
             if self.cache.unpin(object) {
                 out.push(Command::Evict { object });
             }
@@ -416,14 +429,14 @@ impl Stage {
         let staged = self.tasks.remove(&task)?;
         match staged.step {
             Step::Locating => {
-                for object in needed(flow, task, self.everywhere_from) {
+                for object in needed(flow, task, self.brought) {
                     self.locating.entry(object).and_modify(|askers| askers.retain(|asker| *asker != task));
                 }
             }
             Step::Parked => self.parked.retain(|parked| *parked != task),
             Step::Fetching | Step::Prepared => {
                 self.prepared.retain(|prepared| *prepared != task);
-                for object in needed(flow, task, self.everywhere_from) {
+                for object in needed(flow, task, self.brought) {
                     self.fetching.entry(object).and_modify(|waiting| waiting.retain(|waiter| *waiter != task));
                 }
                 self.cache.unreserve(staged.output_bytes);
@@ -440,7 +453,7 @@ impl Stage {
         let (mut pins, mut reserved) = (BTreeMap::new(), 0);
         for (task, output_bytes) in holders {
             reserved += output_bytes;
-            for object in needed(flow, task, self.everywhere_from) {
+            for object in needed(flow, task, self.brought) {
                 *pins.entry(object).or_insert(0u32) += 1;
             }
         }
@@ -464,6 +477,6 @@ impl Stage {
 }
 
 /// What a task reads that has to be here.
-pub(super) fn needed(flow: &Workflow, task: TaskId, everywhere_from: usize) -> impl Iterator<Item = ObjectId> + '_ {
-    flow.inputs(task).filter(move |object| object.index() < everywhere_from)
+pub(super) fn needed(flow: &Workflow, task: TaskId, (from, to): (usize, usize)) -> impl Iterator<Item = ObjectId> + '_ {
+    flow.inputs(task).filter(move |object| (from..to).contains(&object.index()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::members::Members;
-use super::objects::{Objects, SHARED_BY_ALL};
+use super::objects::{EVERYBODYS, Objects};
 use super::record::{Closed, NARROW, Phase, Record};
 use super::{Answer, BUCKETS, Holding, Inputs, Owner, Verb, Verdict, bucket};
 use crate::ids::{NodeId, ObjectId, TaskId};
@@ -27,6 +27,7 @@ pub struct Memory {
     objects: Objects,
     members: Members,
     open: u64,
+    shares_results: bool,
 }
 
 impl Memory {
@@ -49,12 +50,29 @@ impl Memory {
             if kin.read_count() == 0 { Vec::new() } else { vec![Packed::from(Inputs::default()); flow.task_count()] };
         let objects = Objects::new(&kin, flow.object_count());
         let open = flow.task_count() as u64;
-        Memory { flow, kin, records, wide, inputs, needs: BTreeMap::new(), objects, members: Members::default(), open }
+        Memory {
+            flow,
+            kin,
+            records,
+            wide,
+            inputs,
+            needs: BTreeMap::new(),
+            objects,
+            members: Members::default(),
+            open,
+            shares_results: false,
+        }
+    }
+
+    /// The same, where all that tasks make is written to a file system that everybody can read, and only kept by whoever made it.
+    pub fn sharing_results(mut self) -> Memory {
+        self.shares_results = true;
+        self
     }
 
     /// Says where an object from outside lies before anything runs: with a node, or where all can read it.
     pub fn bring(&mut self, object: ObjectId, bytes: u64, with: Option<Owner>) {
-        self.objects.made(object, bytes, with.unwrap_or(Owner { node: SHARED_BY_ALL, boot: 0 }));
+        self.objects.made(object, bytes, with.unwrap_or(EVERYBODYS));
         if let Some(Owner { node, .. }) = with {
             let news = Inputs { total_bytes: bytes, largest_bytes: bytes, largest: Some(object), at: Some(node) };
             for reader in self.kin.readers(object) {
@@ -141,6 +159,9 @@ impl Memory {
                 if is_settled && *verdict == Verdict::Done {
                     for (object, bytes) in outputs {
                         self.objects.made(*object, *bytes, *owner);
+                        if self.shares_results {
+                            self.objects.copied(*object, EVERYBODYS);
+                        }
                     }
                 }
                 told(is_settled)

@@ -9,6 +9,9 @@ use crate::kin::Kin;
 /// A place that is no node: the shared file system, which everybody can read.
 pub const SHARED_BY_ALL: NodeId = NodeId(u32::MAX - 1);
 
+/// Who has what lies there.
+pub(super) const EVERYBODYS: Owner = Owner { node: SHARED_BY_ALL, boot: 0 };
+
 const NOWHERE: Owner = Owner::NOBODY;
 
 /// How many copies an asker is told of.

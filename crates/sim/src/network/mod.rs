@@ -39,6 +39,8 @@ pub(crate) enum Route {
     Peers { from: NodeId, to: NodeId, is_on_disk: bool },
     /// From the shared file system.
     Shared { to: NodeId },
+    /// To the shared file system.
+    ToShared { from: NodeId },
     /// To or from a node's own disk.
     Disk { node: NodeId },
 }
@@ -108,6 +110,7 @@ impl<T> Network<T> {
                 ([self.card_out(from), self.card_in(to), disk], PEERS)
             }
             Route::Shared { to } => ([self.card_in(to), NONE, NONE], SHARED),
+            Route::ToShared { from } => ([self.card_out(from), NONE, NONE], SHARED),
             Route::Disk { node } => ([self.disk(node), NONE, NONE], DISKS),
         }
     }

@@ -59,6 +59,9 @@ impl Case {
         }
         draw_ways(&mut Rng::named(seed, "swarm's ways"), &mut cluster);
         draw_more_faults(&mut Rng::named(seed, "swarm's other faults"), &mut cluster);
+        let mut rng = Rng::named(seed, "swarm's keeping");
+        cluster.shares_results = rng.below(3) == 0;
+        cluster.evict = pick(&mut rng, &throng_core::evict::NAMES).parse().expect("a known policy");
         Case { text, cluster, is_uniform, has_short_timeouts }
     }
 }

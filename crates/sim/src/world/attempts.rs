@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use throng_core::ids::{NodeId, SlotId, TaskId};
+use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::member::Event;
 use throng_core::node::{self, End};
 use throng_core::rng::Rng;
@@ -80,7 +80,11 @@ impl World {
             self.outcome.lost_ns += u128::from(earlier.unwrap_or(0));
         }
         let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed);
-        let outputs = self.flow.outputs(task).map(|object| (object, work.bytes(object))).collect();
+        let outputs: Vec<(ObjectId, u64)> =
+            self.flow.outputs(task).map(|object| (object, work.bytes(object))).collect();
+        if self.cluster.shares_results {
+            self.write_through(node, outputs.iter().map(|(_, bytes)| *bytes).sum());
+        }
         self.record_end(node, slot, running, trace::Outcome::Done, End::Done);
         self.tell_and_decide(node, Event::Finished { slot, end: End::Done, outputs });
     }

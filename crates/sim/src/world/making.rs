@@ -7,7 +7,7 @@ use std::time::Duration;
 use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
-use throng_core::node::{Limits, Node, Policies};
+use throng_core::node::{Brought, Keeping, Limits, Node, Policies};
 use throng_core::order::Seat;
 use throng_core::pack::{self, Capacity};
 use throng_core::policy::BadPolicy;
@@ -16,7 +16,7 @@ use throng_core::rng::Rng;
 use throng_core::store::{Memory, Owner};
 use throng_core::time::Time;
 use throng_core::workflow::{Resources, Workflow};
-use throng_core::{order, place};
+use throng_core::{evict, order, place};
 
 use super::recording::Untold;
 use super::unwanted::Unwanted;
@@ -31,6 +31,7 @@ use crate::{fit, outside};
 /// What all nodes have in common.
 pub(super) struct Common {
     orders: order::Maker,
+    evictions: evict::Maker,
     pub(super) abilities: Arc<place::Abilities>,
 }
 
@@ -50,10 +51,16 @@ impl World {
                 Owner { node, boot: FIRST_BOOT }
             }
         });
+        if cluster.shares_results {
+            memory = memory.sharing_results();
+        }
         if let Some(later) = &cluster.later {
             place::by_name(&later.place)?;
         }
-        let common = Common { orders: order::Maker::new(&cluster.order, &flow)?, abilities };
+        let room_bytes = cluster.cache_bytes.saturating_mul(cluster.nodes.into());
+        let orders = order::Maker::new(&cluster.order, &flow)?;
+        let evictions = evict::Maker::new(&cluster.evict, &flow, room_bytes)?;
+        let common = Common { orders, evictions, abilities };
         let mut machines = Vec::with_capacity(nodes as usize);
         for at in 0..nodes {
             let member = make_member(&flow, &kin, &cluster, &common, owner(at), Time::START)?;
@@ -188,7 +195,12 @@ pub(super) fn make_member(
     };
     let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
     let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
-    let node = node.with_cache(cluster.cache_bytes, window, cluster.inputs == Inputs::Everywhere);
+    let node = node.with_cache(Keeping {
+        brought: if cluster.inputs == Inputs::Everywhere { Brought::Made } else { Brought::All },
+        shares_results: cluster.shares_results,
+        evict: common.evictions.make(),
+        ..Keeping::new(cluster.cache_bytes, window)
+    });
     let setup = Setup {
         me,
         nodes: cluster.nodes,

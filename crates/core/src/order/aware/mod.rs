@@ -16,7 +16,7 @@ use crate::rng::Rng;
 use crate::workflow::Workflow;
 
 /// All data has room if it takes no more than this part of it: copies take room, too, and nodes do not fill evenly.
-const ROOMY_PART: u128 = 4;
+pub(crate) const ROOMY_PART: u128 = 4;
 
 /// What they need to know of a workflow, each worked out when the first node asks.
 #[derive(Clone, Debug)]
@@ -58,3 +58,6 @@ pub(super) fn order(known: &Knowledge, seat: Seat) -> Box<dyn Order> {
 pub fn tight(items: Arc<Items>, places: Arc<Vec<u32>>) -> impl Order {
     tight::order(items, places, 0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 //! backwards, each after all that it needs, so that going by these numbers finishes one thing before it begins the next.
 //!
 //! What is missing changes for all waiting readers of an item when it comes or goes; what a task lets go changes when it
-//! becomes the last reader. Each change is a new entry in a heap, and entries that are not true any more are left out when they come to its top.
+//! becomes the last reader. Whoever gains by that gets a new place in a heap; whoever loses is put back when it comes to the top.
 //!
 //! It loses to orders that mind the longest way to the end when data costs next to nothing.
 
@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::locality::{Items, Readers};
+use crate::lookup::Lookup;
 use crate::node::ReadyTask;
 use crate::order::{CLASSES_LOOKED_AT, Order};
 
@@ -29,6 +30,8 @@ struct Waiting {
     /// What nobody needs after it.
     frees: u64,
     place: u32,
+    /// What it stands in the heap with: what is true, or better than that.
+    entered: Key,
 }
 
 impl Waiting {
@@ -56,7 +59,7 @@ pub(super) struct Tight {
     by_place: BTreeMap<u32, u32>,
     lines: BTreeMap<(Reverse<i32>, ClassId), Line>,
     /// Where those wait that read an item.
-    readers: BTreeMap<u32, Vec<u32>>,
+    readers: Lookup<Vec<u32>>,
     here: Vec<u64>,
     left: Readers,
 }
@@ -73,7 +76,7 @@ pub(super) fn order(items: Arc<Items>, places: Arc<Vec<u32>>, turn: u32) -> Tigh
         free: Vec::new(),
         by_place: BTreeMap::new(),
         lines: BTreeMap::new(),
-        readers: BTreeMap::new(),
+        readers: Lookup::default(),
     }
 }
 
@@ -82,24 +85,32 @@ impl Tight {
         self.here[item as usize / 64] >> (item % 64) & 1 == 1
     }
 
-    /// Puts what is true of a task now into its heap.
+    /// Puts a task into its heap, with what is true of it now.
     fn enter(&mut self, at: u32) {
-        let Some(waiting) = &self.waiting[at as usize] else { return };
+        let Some(waiting) = &mut self.waiting[at as usize] else { return };
+        waiting.entered = waiting.key();
         let line = self.lines.entry((Reverse(waiting.ready.priority), waiting.ready.class)).or_default();
-        line.heap.push(Reverse((waiting.key(), at)));
-        if line.heap.len() > 64 + 4 * line.count {
+        line.heap.push(Reverse((waiting.entered, at)));
+        if line.heap.len() > 64 + 2 * line.count {
             let waiting = &self.waiting;
-            line.heap.retain(|Reverse((key, at))| is_true(waiting, key, *at));
+            line.heap.retain(|Reverse((key, at))| is_entered(waiting, *key, *at));
         }
     }
 
-    /// The best of a line, without what is not true any more.
-    fn best(waiting: &[Option<Waiting>], line: &mut Line) -> Option<(Key, u32)> {
-        while let Some(Reverse((key, at))) = line.heap.peek() {
-            if is_true(waiting, key, *at) {
-                return Some((*key, *at));
+    /// The best of a line.
+    fn best(waiting: &mut [Option<Waiting>], line: &mut Line) -> Option<(Key, u32)> {
+        while let Some(Reverse((key, at))) = line.heap.peek().copied() {
+            let Some(found) = waiting[at as usize].as_mut().filter(|found| found.entered == key) else {
+                line.heap.pop();
+                continue;
+            };
+            if found.key() == key {
+                return Some((key, at));
             }
+            // It has lost since.
+            found.entered = found.key();
             line.heap.pop();
+            line.heap.push(Reverse((found.entered, at)));
         }
         None
     }
@@ -109,12 +120,12 @@ impl Tight {
         self.free.push(at);
         self.by_place.remove(&waiting.place);
         for item in self.items.inputs(waiting.ready.task) {
-            if let Some(readers) = self.readers.get_mut(item) {
+            if let Some(readers) = self.readers.get_mut(u64::from(*item)) {
                 if let Some(place) = readers.iter().position(|reader| *reader == at) {
                     readers.swap_remove(place);
                 }
                 if readers.is_empty() {
-                    self.readers.remove(item);
+                    self.readers.remove(u64::from(*item));
                 }
             }
         }
@@ -130,18 +141,19 @@ impl Tight {
 
     /// Changes what is known of all that wait for an item.
     fn change_readers(&mut self, item: u32, change: impl Fn(&mut Waiting)) {
-        let readers = self.readers.get(&item).cloned().unwrap_or_default();
+        let readers = self.readers.get(item.into()).cloned().unwrap_or_default();
         for at in readers {
-            if let Some(waiting) = &mut self.waiting[at as usize] {
-                change(waiting);
+            let Some(waiting) = &mut self.waiting[at as usize] else { continue };
+            change(waiting);
+            if waiting.key() < waiting.entered {
+                self.enter(at);
             }
-            self.enter(at);
         }
     }
 }
 
-fn is_true(waiting: &[Option<Waiting>], key: &Key, at: u32) -> bool {
-    waiting[at as usize].as_ref().is_some_and(|waiting| waiting.key() == *key)
+fn is_entered(waiting: &[Option<Waiting>], key: Key, at: u32) -> bool {
+    waiting[at as usize].as_ref().is_some_and(|waiting| waiting.entered == key)
 }
 
 impl Order for Tight {
@@ -155,13 +167,14 @@ impl Order for Tight {
             } else if self.left.count(*item) <= 1 {
                 frees = frees.saturating_add(weight);
             }
-            self.readers.entry(*item).or_default().push(at);
+            self.readers.entry(u64::from(*item)).push(at);
         }
         let place = self.places[ready.task.index()].wrapping_add(self.turn) % self.places.len() as u32;
         if at as usize == self.waiting.len() {
             self.waiting.push(None);
         }
-        self.waiting[at as usize] = Some(Waiting { ready, missing, frees, place });
+        self.waiting[at as usize] =
+            Some(Waiting { ready, missing, frees, place, entered: (missing, Reverse(frees), place) });
         self.by_place.insert(place, at);
         self.lines.entry((Reverse(ready.priority), ready.class)).or_default().count += 1;
         self.enter(at);
@@ -174,7 +187,7 @@ impl Order for Tight {
                 break;
             }
             if admits(*class)
-                && let Some((key, at)) = Self::best(&self.waiting, line)
+                && let Some((key, at)) = Self::best(&mut self.waiting, line)
                 && best.as_ref().is_none_or(|best| (*priority, key, at) < *best)
             {
                 best = Some((*priority, key, at));
