@@ -38,7 +38,7 @@ Open index.html in the folder that it writes. The same seed gives the same files
 const MPDIS_HELP: &str = "\
 Example:
   throng reproduce mpdis --quick                         fewer graphs and sizes, in seconds
-  throng reproduce mpdis                                 as published, in two minutes
+  throng reproduce mpdis                                 as published, in a minute
   throng reproduce mpdis --only versions --json          some of it, for a program
 
 Open index.html in the folder that it writes. The same seed gives the same files.";
@@ -92,7 +92,7 @@ struct MpdisArguments {
     /// Only these: threads, data-sizes, traffic, versions, pipelines
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
-    /// Fewer graphs, sizes and runs: seconds instead of minutes
+    /// Fewer graphs, sizes and runs: ten seconds instead of a minute
     #[arg(long)]
     quick: bool,
     /// What chance is made of; with several seeds, this one and those that follow it

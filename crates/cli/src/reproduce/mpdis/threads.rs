@@ -37,8 +37,8 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
             "Raw data does not go through the cache: the contents that the paper's fifth example shows need that, and no other task would read it.",
             "Times. The paper has cold and hot runtimes that follow from the size of the input, without figures. In its first example loading takes ten times as long as \
              computing, hence 10 s and 1 s for each gigabyte. Units do not disturb each other.",
-            "A task reads its inputs one after the other when it starts, and what it makes is in the cache when it ends. Whatever is not in the cache is loaded, also if \
-             another unit is just loading it or has made it.",
+            "A task reads its inputs one after the other when it starts, and what it makes is in the cache when it ends. A file that a unit begins to load counts as being in the cache: \
+             whoever reads it meanwhile does not wait, as in a simulation that keeps nothing but a list of names.",
             "How often B1 was run is not published.",
         ]),
         differences: points([
