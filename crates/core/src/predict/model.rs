@@ -105,6 +105,35 @@ impl Model {
     pub fn load(&self, item: u32) -> u64 {
         self.load[item as usize]
     }
+
+    /// The same, if what no other task reads cost no time: what is left is what an order can do something about.
+    pub fn without_outside(mut self) -> Model {
+        self.outside.fill(0);
+        self
+    }
+
+    /// No order takes less than this on so many units, whatever is in the cache: everything that has to be computed and brought
+    /// once, shared out evenly, or the longest chain of it.
+    pub fn least_time(&self, units: usize) -> u64 {
+        let own = |task: TaskId| self.compute(task).saturating_add(self.outside(task));
+        let mut is_made = vec![false; self.load.len()];
+        self.tasks().flat_map(|task| self.items.outputs(task)).for_each(|item| is_made[*item as usize] = true);
+        let brought = self.load.iter().zip(is_made).filter(|(_, is_made)| !is_made).map(|(load, _)| u128::from(*load));
+        let work = self.tasks().map(|task| u128::from(own(task))).chain(brought).sum::<u128>();
+        let mut open = self.parent_counts.clone();
+        let mut ready: Vec<TaskId> = self.tasks().filter(|task| self.parent_count(*task) == 0).collect();
+        let mut ends: Vec<u64> = self.tasks().map(own).collect();
+        while let Some(task) = ready.pop() {
+            for child in self.children(task) {
+                let end = ends[task.index()].saturating_add(own(*child));
+                ends[child.index()] = ends[child.index()].max(end);
+                open[child.index()] -= 1;
+                ready.extend(Some(*child).filter(|child| open[child.index()] == 0));
+            }
+        }
+        let longest = ends.into_iter().max().unwrap_or(0);
+        u64::try_from(work.div_ceil(units.max(1) as u128)).unwrap_or(u64::MAX).max(longest)
+    }
 }
 
 impl Precedence for Model {
@@ -149,5 +178,8 @@ tasks:
         };
         assert_eq!(run(u64::MAX), 10 + 20 + 3 + 2, "what was brought and made is there");
         assert_eq!(run(0), 10 + 20 + 3 + 5 + 20 + 2);
+
+        assert_eq!([1, 2, 3].map(|units| model.least_time(units) / SECOND), [35, 17, 15]);
+        assert_eq!(model.without_outside().least_time(1) / SECOND, 20 + 3 + 2);
     }
 }
