@@ -25,6 +25,19 @@ pub struct Seat {
     pub cache_bytes: u64,
     /// How much room all nodes together have for it.
     pub room_bytes: u64,
+    /// How fast data comes, about.
+    pub bytes_per_second: u64,
+}
+
+/// What data comes at if nobody knows: a disk, or an ordinary network.
+const USUAL_BYTES_PER_SECOND: u64 = 100_000_000;
+
+impl Seat {
+    /// A node that is alone and has room for everything.
+    pub fn roomy(units: usize) -> Seat {
+        let bytes_per_second = USUAL_BYTES_PER_SECOND;
+        Seat { seed: 1, units, is_alone: true, cache_bytes: u64::MAX, room_bytes: u64::MAX, bytes_per_second }
+    }
 }
 
 /// What an order needs to know of a workflow beforehand.
@@ -127,13 +140,7 @@ impl Precedence for Workflow {
 
 /// The order with a name, for a node that is alone.
 pub fn by_name(policy: &Policy, flow: &Arc<Workflow>, units: usize) -> Result<Box<dyn Order>, BadPolicy> {
-    Ok(Maker::new(policy, flow)?.make(Seat {
-        seed: 1,
-        units,
-        is_alone: true,
-        cache_bytes: u64::MAX,
-        room_bytes: u64::MAX,
-    }))
+    Ok(Maker::new(policy, flow)?.make(Seat::roomy(units)))
 }
 
 /// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.

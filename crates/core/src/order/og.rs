@@ -53,6 +53,9 @@ struct Group {
     entry: (i128, TaskId),
 }
 
+/// Groups by what their best would add, or less.
+type Heap = BinaryHeap<Reverse<(i128, TaskId, u32)>>;
+
 /// The order of one queue of one node.
 pub struct Greedy {
     recency: Recency,
@@ -63,7 +66,7 @@ pub struct Greedy {
     groups: Vec<Option<Group>>,
     free_groups: Vec<u32>,
     by_signature: Lookup<u32>,
-    lines: BTreeMap<LineKey, BinaryHeap<Reverse<(i128, TaskId, u32)>>>,
+    lines: BTreeMap<LineKey, Heap>,
     /// Where those wait that read an item, unless it is their hub.
     readers: Lookup<Vec<u32>>,
 }

@@ -50,6 +50,9 @@ impl<'a> Cached<'a> {
             free += self.items.weight(victim);
             going.push(victim);
         }
+        if free < weight {
+            return;
+        }
         for gone in going {
             self.evict.gone(gone);
             self.is_here[gone as usize] = false;

@@ -16,6 +16,7 @@ pub struct Model {
     compute: Vec<u64>,
     outside: Vec<u64>,
     load: Vec<u64>,
+    bytes_per_second: u64,
 }
 
 /// What a model is made of.
@@ -44,7 +45,7 @@ impl ModelBuilder {
             children[parent.index()].push(child);
             parent_counts[child.index()] += 1;
         }
-        Model { items, children, parent_counts, compute, outside, load }
+        Model { items, children, parent_counts, compute, outside, load, bytes_per_second: 0 }
     }
 }
 
@@ -68,7 +69,13 @@ impl Model {
         let edges = flow.tasks().flat_map(|parent| flow.children(parent).map(move |child| (parent, child))).collect();
         let (compute, outside) = (flow.tasks().map(computing).collect(), flow.tasks().map(alone).collect());
         let load = (0..items.count() as u32).map(|item| loading(items.weight(item))).collect();
-        ModelBuilder { items, edges, compute, outside, load }.build()
+        let model = ModelBuilder { items, edges, compute, outside, load }.build();
+        Model { bytes_per_second, ..model }
+    }
+
+    /// How many bytes a second the storage delivers, if that is how long things take to load.
+    pub fn bytes_per_second(&self) -> u64 {
+        self.bytes_per_second
     }
 
     /// All tasks.

@@ -36,7 +36,13 @@ pub fn by_name(
         "ps" => Box::new(Follower::new(serial_by(policy, flow)?)),
         _ => {
             // Whatever there is, it has no room: so the cache counts.
-            let seat = Seat { seed, units: machine.units, is_alone: true, cache_bytes: machine.cache, room_bytes: 0 };
+            let seat = Seat {
+                seed,
+                cache_bytes: machine.cache,
+                room_bytes: 0,
+                bytes_per_second: model.bytes_per_second(),
+                ..Seat::roomy(machine.units)
+            };
             Box::new(InOrder::new(Maker::new(policy, flow)?.make(seat), |task| as_ready(flow, task)))
         }
     };

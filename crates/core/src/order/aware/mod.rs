@@ -1,8 +1,8 @@
 //! Throng's own order, which knows the node's cache and who still needs what.
 //!
 //! There are two of it. Where all data has room, nothing that is brought is lost again, and what matters is what everybody will wait
-//! for: [`roomy`]. Where it has not, what is in the cache should be used before it goes, and what nobody needs any more should make
-//! room soon: [`tight`]. Which of them it is follows from the sizes of the workflow's data and the room that nodes have.
+//! for (`roomy.rs`). Where it has not, what is in the cache should be used before it goes, and what nobody needs any more should make
+//! room soon (`tight.rs`). Which of them it is follows from the sizes of the workflow's data and the room that nodes have.
 
 mod roomy;
 mod tight;
@@ -34,26 +34,32 @@ pub struct Together {
     pub items: Arc<Items>,
     /// For each task, which it is when one thing is finished after the other.
     pub places: Arc<Vec<u32>>,
-    /// For each task, how long the way from its start to an end is; a step is about two thirds more.
+    /// For each task, how long the way from its start to an end is; a step is about a fifth more.
     pub ways: Arc<Vec<u8>>,
 }
 
 impl Together {
-    /// Of a workflow, as far as its times are known.
-    pub fn of(flow: &Workflow) -> Together {
+    /// Of a workflow, as far as its times are known, where data comes at so many bytes a second.
+    pub fn of(flow: &Workflow, bytes_per_second: u64) -> Together {
         let (items, places) = (Items::of(flow), places(flow, flow.task_count()));
-        Together { items: Arc::new(items), places: Arc::new(places), ways: Arc::new(ways(flow)) }
+        let ways = ways(flow, bytes_per_second.max(1) as f64);
+        Together { items: Arc::new(items), places: Arc::new(places), ways: Arc::new(ways) }
     }
 }
 
 /// Steps for each time that a way is e times as long.
-const STEPS: f64 = 2.0;
+const STEPS: f64 = 5.0;
 
-/// For each task, how long the way from its start to an end is. Where no times are known, tasks are counted.
-fn ways(flow: &Workflow) -> Vec<u8> {
+/// For each task, how long the way from its start to an end is if everything on it has to be brought. Where no times are known, each task
+/// counts as a second.
+fn ways(flow: &Workflow, bytes_per_second: f64) -> Vec<u8> {
     let known = |task| flow.sleep_time(task).or_else(|| flow.estimated_time(task));
     let is_known = flow.tasks().any(|task| known(task).is_some_and(|time| !time.is_zero()));
-    let seconds = |task| if is_known { known(task).unwrap_or_default().as_secs_f64() } else { 1.0 };
+    let seconds = |task| {
+        let bytes: f64 = flow.inputs(task).map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
+        let computing = if is_known { known(task).unwrap_or_default().as_secs_f64() } else { 1.0 };
+        computing + bytes / bytes_per_second
+    };
     let mut ways = vec![0f64; flow.task_count()];
     for task in flow.topological().into_iter().rev() {
         let behind = flow.children(task).map(|child| ways[child.index()]).fold(0.0, f64::max);
@@ -75,8 +81,8 @@ impl Knowledge {
         self.steps.get_or_init(|| Arc::new(super::critical_path::steps_to_end(&self.flow)))
     }
 
-    fn together(&self) -> &Together {
-        self.together.get_or_init(|| Together::of(&self.flow))
+    fn together(&self, bytes_per_second: u64) -> &Together {
+        self.together.get_or_init(|| Together::of(&self.flow, bytes_per_second))
     }
 }
 
@@ -86,7 +92,7 @@ pub(super) fn order(known: &Knowledge, seat: Seat) -> Box<dyn Order> {
         return Box::new(roomy::order(known.flow.clone(), known.steps().clone(), seat.seed));
     }
     let turn = if seat.is_alone { 0 } else { Rng::new(seat.seed >> 1).next() as u32 >> 1 };
-    Box::new(tight::order(known.together(), turn, seat.cache_bytes))
+    Box::new(tight::order(known.together(seat.bytes_per_second), turn, seat.cache_bytes))
 }
 
 /// The order of a node whose cache cannot hold all data.

@@ -79,8 +79,10 @@ proptest! {
                         let makes: i64 = items.outputs(task.task).iter().copied().map(weight).sum();
                         let last = inputs().filter(|item| here.contains(item) && left(*item) == 1);
                         let frees: i64 = last.map(weight).sum();
-                        let way = Reverse(if is_full { 0 } else { ways[task.task.index()] });
-                        (Reverse(task.priority), way, missing + makes - frees, places[task.task.index()])
+                        let (demand, way) = (missing + makes - frees, Reverse(ways[task.task.index()]));
+                        let bits = if demand <= 0 { demand } else { i64::from(demand.ilog2()) + 1 };
+                        let rough = if is_full { bits } else { 0 };
+                        (Reverse(task.priority), rough, way, demand, places[task.task.index()])
                     };
                     let expected = waiting.iter().filter(|task| admits(task.class)).min_by_key(|task| key(task)).copied();
                     prop_assert_eq!(order.pop(&admits), expected);
@@ -132,7 +134,8 @@ proptest! {
                 let readers = || items.readers(item);
                 let is_needed = readers().any(|reader| !begun.contains(&reader));
                 let is_soon = is_needed && readers().any(|reader| waiting.contains(&reader));
-                (unread.contains(&item), is_needed, is_soon, items.tail(item))
+                let is_now = unread.contains(&item);
+                (is_now, is_now || is_needed, is_now || is_soon, items.tail(item))
             };
             // The sort keeps the order of uses.
             let mut expected = here.clone();

@@ -9,7 +9,8 @@
 //! The demand changes for all waiting readers of an item when it comes or goes, and for a task that becomes an item's last reader. Whoever gains by that gets a new place in a heap; whoever loses is put back when it comes to the top.
 //!
 //! While half of the cache is free or holds what nobody needs, a demand does no harm, and the order minds the end instead: tasks with a long
-//! way to it come first, by steps of about two thirds more, so that among ways that are about as long the demand still decides.
+//! way to it come first, by steps of about a fifth, so that among ways that are about as long the demand still decides. When it is full,
+//! demands that differ by less than a factor of two count as one, and the way decides among them.
 //!
 //! It loses to orders that mind only the longest way to the end when data costs next to nothing.
 
@@ -49,6 +50,9 @@ type LineKey = (Reverse<i32>, Reverse<u8>, ClassId);
 
 /// The cache counts as full when so much of it holds what is needed, and as roomy again at half of that.
 const FULL_PART: u64 = 2;
+
+/// The best so far: of which line, why, and where it waits.
+type Choice = (LineKey, (i64, Reverse<u8>, Key), u32);
 
 /// The waiting tasks of one line.
 #[derive(Debug, Default)]
@@ -180,6 +184,11 @@ impl Tight {
     }
 }
 
+/// A demand to within a factor of two; what lets go is exact.
+fn roughly(demand: i64) -> i64 {
+    if demand <= 0 { demand } else { i64::from(64 - demand.leading_zeros()) }
+}
+
 fn line_of(ways: &[u8], ready: &ReadyTask) -> LineKey {
     (Reverse(ready.priority), Reverse(ways[ready.task.index()]), ready.class)
 }
@@ -212,18 +221,19 @@ impl Order for Tight {
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
-        let mut best: Option<(LineKey, Key, u32)> = None;
+        let mut best: Option<Choice> = None;
         for (line_key, line) in self.lines.iter_mut().take(CLASSES_LOOKED_AT) {
-            let is_over =
-                |(found, ..): &(LineKey, Key, u32)| found.0 < line_key.0 || !self.is_full && found.1 < line_key.1;
-            if best.as_ref().is_some_and(is_over) {
+            let is_over = |found: &LineKey| found.0 < line_key.0 || !self.is_full && found.1 < line_key.1;
+            if best.as_ref().is_some_and(|(found, ..)| is_over(found)) {
                 break;
             }
             if admits(line_key.2)
                 && let Some((key, at)) = Self::best(&mut self.waiting, line)
-                && best.as_ref().is_none_or(|best| (key, at) < (best.1, best.2))
             {
-                best = Some((*line_key, key, at));
+                let key = (if self.is_full { roughly(key.0) } else { 0 }, line_key.1, key);
+                if best.as_ref().is_none_or(|best| (key, at) < (best.1, best.2)) {
+                    best = Some((*line_key, key, at));
+                }
             }
         }
         let ready = self.take(best?.2)?;
