@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Order, aware, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
+use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
 use crate::ids::TaskId;
 use crate::locality::{EXACT_UP_TO, Items, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order};
 use crate::policy::{BadPolicy, Policy};
@@ -57,6 +57,8 @@ pub struct Maker {
     name: &'static str,
     flow: Arc<Workflow>,
     needs: Needs,
+    /// How many tasks are chosen at a time.
+    batch: usize,
 }
 
 impl Maker {
@@ -71,24 +73,29 @@ impl Maker {
             "heft" => Needs::Ranks(Arc::new(heft::ranks(flow))),
             "ps" => Needs::Places(Arc::new(places(&serial_by(policy, flow)?))),
             "og" => {
-                policy.takes(&["metric"])?;
+                policy.takes(&["metric", "batch"])?;
                 Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, Search { swaps: false, steps: 0 })
             }
             "gcs" => {
-                policy.takes(&["metric", "steps"])?;
+                policy.takes(&["metric", "steps", "batch"])?;
                 let search = Search { swaps: true, steps: policy.whole("steps", gcs::GCS_STEPS)? };
                 Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, search)
             }
             _ => Needs::Nothing,
         };
         if !matches!(name, "ps" | "og" | "gcs") {
-            policy.takes_none()?;
+            policy.takes(&["batch"])?;
         }
-        Ok(Maker { name, flow: flow.clone(), needs })
+        let batch = policy.count("batch", 1)? as usize;
+        Ok(Maker { name, flow: flow.clone(), needs, batch })
     }
 
     /// An order with nothing in it.
     pub fn make(&self, seat: Seat) -> Box<dyn Order> {
+        batched::order(self.make_single(seat), self.batch)
+    }
+
+    fn make_single(&self, seat: Seat) -> Box<dyn Order> {
         match (self.name, &self.needs) {
             ("lifo", _) => Box::new(lifo::order()),
             ("largest", _) => Box::new(largest::order()),
@@ -114,7 +121,7 @@ fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
 
 /// The order of all tasks that `ps` follows.
 pub(crate) fn serial_by(policy: &Policy, flow: &Arc<Workflow>) -> Result<Vec<TaskId>, BadPolicy> {
-    policy.takes(&["metric", "steps"])?;
+    policy.takes(&["metric", "steps", "batch"])?;
     let (metric, steps) = (metric(policy)?, policy.whole("steps", SERIAL_STEPS)?);
     let items = Arc::new(Items::of(flow));
     let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };

@@ -6,6 +6,7 @@
 //! however many tasks wait. A task's `priority` comes before whatever the order itself prefers.
 
 pub mod aware;
+mod batched;
 mod critical_path;
 mod deques;
 mod fifo;

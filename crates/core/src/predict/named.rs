@@ -122,6 +122,6 @@ tasks:
         assert_eq!(told("og", "fifo"), "there is no eviction policy `fifo`; known are lru, aware");
         assert!(told("best", "lru").contains("no order policy `best`"));
         assert!(told("ps:metric=far", "lru").contains("one of sd, tmb"));
-        assert!(told("ps:far=1", "lru").contains("known are metric, steps"));
+        assert!(told("ps:far=1", "lru").contains("known are metric, steps, batch"));
     }
 }
