@@ -64,7 +64,7 @@ pub struct ClusterArguments {
     /// Who gets the tasks that may start at once: all nodes, each a run of neighbours of every kind (spread), or the first (one)
     #[arg(long, default_value = "spread", value_name = "TO", value_parser = submission)]
     pub submit: Submission,
-    /// Which node runs a task: fair, adaptive, flds, mdl, mlb, rlds, random, central, sampled or queue
+    /// Which node runs a task: fair, adaptive, flds, mdl, mlb, rlds, random, central, sampled, queue or partitioned
     #[arg(long, default_value = "fair", value_name = "POLICY", value_parser = policy)]
     pub place: Policy,
     /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs

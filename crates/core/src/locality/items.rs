@@ -32,6 +32,8 @@ pub struct Items {
     outputs: Lists,
     readers: Lists,
     weights: Vec<u64>,
+    /// For each item the task that makes it, or none.
+    makers: Vec<u32>,
     /// For each item the object that it is, in ascending order.
     objects: Vec<u32>,
     /// For each item how many tasks in a row there are from its last reader to an end; empty if nobody has said it.
@@ -82,6 +84,12 @@ impl ItemsBuilder {
             }
         }
         items.readers = Lists { ends, entries };
+        items.makers = vec![u32::MAX; items.weights.len()];
+        for task in 0..tasks {
+            for item in items.outputs.get(task) {
+                items.makers[*item as usize] = task as u32;
+            }
+        }
         self.items
     }
 }
@@ -148,6 +156,11 @@ impl Items {
     /// The tasks that read an item, in ascending order.
     pub fn readers(&self, item: u32) -> impl ExactSizeIterator<Item = TaskId> + '_ {
         self.readers.get(item as usize).iter().map(|task| TaskId(*task))
+    }
+
+    /// The task that makes an item, if it does not come from outside.
+    pub fn maker(&self, item: u32) -> Option<TaskId> {
+        Some(TaskId(self.makers[item as usize])).filter(|maker| maker.0 != u32::MAX)
     }
 
     /// How large an item is.

@@ -1,7 +1,7 @@
 //! Which tasks are this member's, and since when: what comes twice or too late must not be taken again.
 
 use super::{Command, Held, Load, Member, Terms, estimated};
-use crate::ids::{ClassId, TaskId};
+use crate::ids::{ClassId, NodeId, TaskId};
 use crate::node::{self, ReadyTask};
 use crate::place::{Placement, View};
 use crate::store::{Holding, Inputs, Phase, Tries};
@@ -38,6 +38,7 @@ impl Member {
             estimated: estimated(&self.flow, &self.means, self.mean, ready.task),
             bandwidth: self.setup.bandwidth,
             has_largest: inputs.largest.is_some_and(|object| self.node.has_object(object)),
+            home: self.setup.homes.get(ready.task.index()).map(|node| NodeId(*node)),
             rng: &mut self.rng,
         };
         match self.place.ready(&ready, &inputs, &mut view) {

@@ -59,6 +59,7 @@ impl Member {
             estimated: Duration::ZERO,
             bandwidth: self.setup.bandwidth,
             has_largest: false,
+            home: None,
             rng: &mut self.rng,
         };
         let hunt = self.place.hunt(&mut view);

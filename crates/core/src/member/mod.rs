@@ -81,6 +81,8 @@ pub struct Setup {
     pub seed: u64,
     /// What the nodes can run.
     pub abilities: Arc<Abilities>,
+    /// For each task the node where it belongs, if the workflow has been parted.
+    pub homes: Arc<Vec<u32>>,
 }
 
 impl Setup {

@@ -71,6 +71,7 @@ impl Cluster {
                 has_leases: plan.has_leases,
                 seed: 1,
                 abilities: Arc::default(),
+                homes: Arc::default(),
             };
             let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
             let inner = inner.with_cache(Keeping::new(plan.capacity, 2));

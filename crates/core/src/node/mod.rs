@@ -241,6 +241,7 @@ impl Node {
     pub fn give(&mut self, count: usize, taker: &Taker<'_>) -> Vec<ReadyTask> {
         let Taker { can_run, also_kept } = *taker;
         let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count, also_kept, can_run));
+        given.iter().for_each(|ready| self.left(ready.task));
         let queued = self.policies.shared.give(count - given.len(), can_run);
         queued.iter().for_each(|ready| self.dequeued(ready.task, false, true));
         given.extend(queued);
@@ -278,7 +279,9 @@ impl Node {
 
     /// Gives a task away that waits for a slot.
     pub fn give_staged(&mut self, task: TaskId, out: &mut Vec<Command>) -> Option<ReadyTask> {
-        self.stage.as_mut()?.give_up(&self.flow, task, out)
+        let given = self.stage.as_mut()?.give_up(&self.flow, task, out);
+        self.left(task);
+        given
     }
 
     /// Checks what must hold whatever happens: for tests and simulations.
@@ -313,6 +316,7 @@ impl Node {
                 waiting.extend(stage.give_up(&self.flow, task, out));
             }
         }
+        waiting.iter().for_each(|ready| self.left(ready.task));
         waiting
     }
 
@@ -330,6 +334,8 @@ impl Node {
             self.retries.remove(&at);
         } else if self.stage.as_mut().and_then(|stage| stage.give_up(&self.flow, task, out)).is_none() {
             self.forgotten.insert(task);
+        } else {
+            self.left(task);
         }
     }
 
@@ -371,6 +377,27 @@ impl Node {
 
     /// Takes in one event; commands are added to `out`.
     pub fn handle(&mut self, now: Time, event: Event, out: &mut Vec<Command>) {
+        let before = out.len();
+        self.take_in(now, event, out);
+        self.tell_of_gone(&out[before..]);
+    }
+
+    /// Tells the orders of tasks that they handed out and that will not run after all.
+    fn tell_of_gone(&mut self, commands: &[Command]) {
+        for command in commands {
+            if let Command::Lost { task, .. } | Command::NeverFits { task, .. } = command {
+                self.left(*task);
+            }
+        }
+    }
+
+    /// A task that an order handed out is not here any more.
+    fn left(&mut self, task: TaskId) {
+        self.policies.local.ended(task);
+        self.policies.shared.ended(task);
+    }
+
+    fn take_in(&mut self, now: Time, event: Event, out: &mut Vec<Command>) {
         match event {
             Event::Ready(task) => self.enqueue(task, false),
             Event::Offered(task) => self.enqueue(task, true),
@@ -436,6 +463,12 @@ impl Node {
 
     /// Fills free slots, and begins to bring what the next tasks read; commands are added to `out`.
     pub fn decide(&mut self, now: Time, out: &mut Vec<Command>) {
+        let before = out.len();
+        self.fill_and_force(now, out);
+        self.tell_of_gone(&out[before..]);
+    }
+
+    fn fill_and_force(&mut self, now: Time, out: &mut Vec<Command>) {
         self.fill(now, out);
         while let Some(stage) = self.stage.as_mut().filter(|stage| stage.is_blocked()) {
             if self.free.len() < self.slots.len() || self.stopping != Stopping::No {
@@ -525,8 +558,7 @@ impl Node {
         }
         let Running { ready, is_shared, killed, is_forgotten, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, excused, .. } = ready;
-        self.policies.local.ended(task);
-        self.policies.shared.ended(task);
+        self.left(task);
         if let Some(stage) = &mut self.stage {
             stage.ended(&self.flow, task, output_bytes, out);
             stage.retry_parked(&self.flow, out);

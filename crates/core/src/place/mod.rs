@@ -12,6 +12,7 @@
 //! | `random` | a random node, for good |
 //! | `sampled` | asks `d` nodes and pushes to the least loaded, for good (as Sparrow does) |
 //! | `queue` | puts all into one queue spread over the nodes, from which everybody pulls one by one (as CloudKon does) |
+//! | `partitioned` | a part of the workflow for each node, by the data that tasks share, worked out beforehand |
 //! | `central` | one node sees all and sends tasks to their data (as Falkon does) |
 
 mod abilities;
@@ -21,6 +22,7 @@ pub mod daws;
 mod fair;
 mod first;
 mod loot;
+mod partitioned;
 mod queue;
 mod random;
 mod sampled;
@@ -30,6 +32,7 @@ use std::time::Duration;
 
 pub use abilities::Abilities;
 pub use first::FirstOwners;
+pub use partitioned::parts;
 
 use crate::ids::NodeId;
 use crate::node::ReadyTask;
@@ -81,6 +84,8 @@ pub struct View<'a> {
     pub bandwidth: u64,
     /// Whether the largest input is here.
     pub has_largest: bool,
+    /// Where the task belongs, if the workflow has been parted.
+    pub home: Option<NodeId>,
     /// The node's dice.
     pub rng: &'a mut Rng,
 }
@@ -175,8 +180,8 @@ pub trait Place: Send {
 }
 
 /// The names that [`by_name`] knows, the default first.
-pub const NAMES: [&str; 10] =
-    ["fair", "adaptive", "flds", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue"];
+pub const NAMES: [&str; 11] =
+    ["fair", "adaptive", "flds", "mdl", "mlb", "rlds", "random", "central", "sampled", "queue", "partitioned"];
 
 /// The policy with a name, and its parameters.
 pub fn by_name(policy: &Policy) -> Result<Box<dyn Place>, BadPolicy> {
@@ -186,6 +191,7 @@ pub fn by_name(policy: &Policy) -> Result<Box<dyn Place>, BadPolicy> {
         "random" => Ok(Box::new(random::Random::new(policy)?)),
         "sampled" => Ok(Box::new(sampled::Sampled::new(policy)?)),
         "queue" => Ok(Box::new(queue::Queue::new(policy)?)),
+        "partitioned" => Ok(Box::new(partitioned::Partitioned::new(policy)?)),
         "central" => Ok(Box::new(central::Central::new(policy)?)),
         _ => Err(policy.unknown("place", &NAMES)),
     }

@@ -32,6 +32,7 @@ use crate::{fit, outside};
 pub(super) struct Common {
     orders: order::Maker,
     evictions: evict::Maker,
+    homes: Arc<Vec<u32>>,
     pub(super) abilities: Arc<place::Abilities>,
 }
 
@@ -60,7 +61,12 @@ impl World {
         let room_bytes = cluster.cache_bytes.saturating_mul(cluster.nodes.into());
         let orders = order::Maker::new(&cluster.order, &flow)?;
         let evictions = evict::Maker::new(&cluster.evict, &flow, room_bytes)?;
-        let common = Common { orders, evictions, abilities };
+        // Also for those who change to it later.
+        let policies = std::iter::once(&cluster.place).chain(cluster.later.as_ref().map(|later| &later.place));
+        let is_parted = policies.into_iter().any(|policy| policy.name == "partitioned");
+        let capacities: Vec<u64> = if is_parted { cluster.capacities().into_iter().collect() } else { Vec::new() };
+        let homes = Arc::new(if is_parted { place::parts(&flow, &capacities) } else { Vec::new() });
+        let common = Common { orders, evictions, abilities, homes };
         let mut machines = Vec::with_capacity(nodes as usize);
         for at in 0..nodes {
             let member = make_member(&flow, &kin, &cluster, &common, owner(at), Time::START)?;
@@ -217,6 +223,7 @@ pub(super) fn make_member(
         has_leases: cluster.faults.needs_leases(),
         seed: cluster.seed,
         abilities: common.abilities.clone(),
+        homes: common.homes.clone(),
     };
     Ok(Member::new(flow.clone(), kin.clone(), setup, node, place::by_name(&cluster.place)?, now))
 }
