@@ -90,7 +90,7 @@ mod tests {
     fn a_batch_is_handed_out_before_the_next_is_chosen() {
         let mut order = order(Box::new(super::super::lifo::order()), 3);
         (0..4).for_each(|task| order.push(ready(task, 0)));
-        let mut next = |order: &mut Box<dyn Order>| order.pop(&|_| true).map(|ready| ready.task.0);
+        let next = |order: &mut Box<dyn Order>| order.pop(&|_| true).map(|ready| ready.task.0);
         assert_eq!(next(&mut order), Some(3));
         order.push(ready(9, 0));
         assert_eq!((next(&mut order), next(&mut order), order.len()), (Some(2), Some(1), 2));

@@ -64,7 +64,7 @@ impl World {
         // Also for those who change to it later.
         let policies = std::iter::once(&cluster.place).chain(cluster.later.as_ref().map(|later| &later.place));
         let is_parted = policies.into_iter().any(|policy| policy.name == "partitioned");
-        let capacities: Vec<u64> = if is_parted { cluster.capacities().into_iter().collect() } else { Vec::new() };
+        let capacities: Vec<u64> = if is_parted { cluster.capacities().collect() } else { Vec::new() };
         let homes = Arc::new(if is_parted { place::parts(&flow, &capacities) } else { Vec::new() });
         let common = Common { orders, evictions, abilities, homes };
         let mut machines = Vec::with_capacity(nodes as usize);
