@@ -27,6 +27,8 @@ pub struct Seat {
     pub room_bytes: u64,
     /// How fast data comes, about.
     pub bytes_per_second: u64,
+    /// Whether what nobody needs any more is the first to go.
+    pub drops_unneeded: bool,
 }
 
 /// What data comes at if nobody knows: a disk, or an ordinary network.
@@ -36,7 +38,15 @@ impl Seat {
     /// A node that is alone and has room for everything.
     pub fn roomy(units: usize) -> Seat {
         let bytes_per_second = USUAL_BYTES_PER_SECOND;
-        Seat { seed: 1, units, is_alone: true, cache_bytes: u64::MAX, room_bytes: u64::MAX, bytes_per_second }
+        Seat {
+            seed: 1,
+            units,
+            is_alone: true,
+            cache_bytes: u64::MAX,
+            room_bytes: u64::MAX,
+            bytes_per_second,
+            drops_unneeded: true,
+        }
     }
 }
 

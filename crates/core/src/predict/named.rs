@@ -41,6 +41,7 @@ pub fn by_name(
                 cache_bytes: machine.cache,
                 room_bytes: 0,
                 bytes_per_second: model.bytes_per_second(),
+                drops_unneeded: eviction == "aware",
                 ..Seat::roomy(machine.units)
             };
             Box::new(InOrder::new(Maker::new(policy, flow)?.make(seat), |task| as_ready(flow, task)))

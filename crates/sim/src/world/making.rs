@@ -199,6 +199,7 @@ pub(super) fn make_member(
         cache_bytes: cluster.cache_bytes,
         room_bytes,
         bytes_per_second: machine.bandwidth.min(cluster.shared_bandwidth),
+        drops_unneeded: cluster.evict.name == "aware",
         ..Seat::roomy(units)
     };
     let policies = Policies {

@@ -41,8 +41,9 @@ proptest! {
         let ways: Vec<u8> = (0..tasks).map(|_| rng.below(3) as u8).collect();
         let known = Together { items: items.clone(), places: Arc::new(places.clone()), ways: Arc::new(ways.clone()) };
         let cache_bytes = rng.below(30);
-        let mut is_full = false;
-        let mut order = tight::order(&known, 0, cache_bytes);
+        let drops_unneeded = rng.below(3) > 0;
+        let mut is_full = !drops_unneeded;
+        let mut order = tight::order(&known, 0, cache_bytes, drops_unneeded);
         let (mut here, mut begun): (BTreeSet<u32>, BTreeSet<TaskId>) = Default::default();
         let mut waiting: Vec<ReadyTask> = Vec::new();
         let mut next = 0;
@@ -94,7 +95,7 @@ proptest! {
             }
             let is_needed = |item: &&u32| items.readers(**item).any(|reader| !begun.contains(&reader));
             let needed: u64 = here.iter().filter(is_needed).map(|item| items.weight(*item)).sum();
-            is_full = needed > cache_bytes / 2 || is_full && needed > cache_bytes / 4;
+            is_full = !drops_unneeded || needed > cache_bytes / 2 || is_full && needed > cache_bytes / 4;
             prop_assert_eq!(order.len(), waiting.len());
             prop_assert_eq!(order.count(&|class| class.0 == 1), waiting.iter().filter(|task| task.class.0 == 1).count());
         }

@@ -81,11 +81,13 @@ pub(super) struct Tight {
     cache_bytes: u64,
     /// What is here and will be read again.
     needed_bytes: u64,
+    /// Whether what nobody needs any more is the first to go: else it takes room like anything, and the cache is always full.
+    drops_unneeded: bool,
     is_full: bool,
 }
 
 /// The order.
-pub(super) fn order(known: &Together, turn: u32, cache_bytes: u64) -> Tight {
+pub(super) fn order(known: &Together, turn: u32, cache_bytes: u64, drops_unneeded: bool) -> Tight {
     let Together { items, places, ways } = known.clone();
     Tight {
         here: vec![0; items.count().div_ceil(64)],
@@ -96,7 +98,8 @@ pub(super) fn order(known: &Together, turn: u32, cache_bytes: u64) -> Tight {
         turn,
         cache_bytes,
         needed_bytes: 0,
-        is_full: false,
+        drops_unneeded,
+        is_full: !drops_unneeded,
         waiting: Vec::new(),
         free: Vec::new(),
         by_place: BTreeMap::new(),
@@ -168,7 +171,8 @@ impl Tight {
     fn needs(&mut self, change: i64) {
         self.needed_bytes = self.needed_bytes.saturating_add_signed(change);
         let full = self.cache_bytes / FULL_PART;
-        self.is_full = self.needed_bytes > full || self.is_full && self.needed_bytes > full / 2;
+        let is_full = self.needed_bytes > full || self.is_full && self.needed_bytes > full / 2;
+        self.is_full = is_full || !self.drops_unneeded;
     }
 
     /// Changes the demand of all that wait for an item.
