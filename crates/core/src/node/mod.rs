@@ -515,6 +515,7 @@ impl Node {
             let Some(ready) = own.or_else(|| shared.pop(&admits)) else { return };
             if self.forgotten.remove(&ready.task) {
                 self.dequeued(ready.task, false, is_shared);
+                self.left(ready.task);
                 continue;
             }
             self.dequeued(ready.task, true, is_shared);
