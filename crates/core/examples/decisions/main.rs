@@ -23,7 +23,7 @@ use throng_core::evict::{self, Evict};
 use throng_core::ids::{ClassId, TaskId};
 use throng_core::locality::{Items, ItemsBuilder, Metric};
 use throng_core::node::ReadyTask;
-use throng_core::order::{Order, aware, og};
+use throng_core::order::{Order, Seat, aware, og};
 use throng_core::rng::Rng;
 
 const ITEMS: u64 = 1_000_000;
@@ -123,7 +123,7 @@ fn main() {
                 places: Arc::new((0..tasks).collect()),
                 ways: Arc::new((0..tasks).map(|task| (task % 7) as u8).collect()),
             };
-            let cache_bytes = CACHE as u64 * 500_000;
+            let seat = Seat { cache_bytes: CACHE as u64 * 500_000, ..Seat::roomy(8) };
             let tell = |name: &str, order: &mut dyn Order| {
                 let evict = (name == "aware").then(|| evict::Aware::new(items.clone()));
                 let (mean, most) = measure(order, &items, makers, evict);
@@ -132,7 +132,7 @@ fn main() {
             for metric in [Metric::Sd, Metric::Wsd, Metric::Tmb, Metric::Wtmb, Metric::Lru] {
                 tell(&format!("og {metric}"), &mut og::order(items.clone(), metric));
             }
-            tell("aware", &mut aware::tight(&together, cache_bytes));
+            tell("aware", &mut aware::tight(&together, &seat));
         }
     }
 }

@@ -29,6 +29,8 @@ pub struct Seat {
     pub bytes_per_second: u64,
     /// Whether what nobody needs any more is the first to go.
     pub drops_unneeded: bool,
+    /// Whether one task runs after the other, so that nobody ever waits for another.
+    pub is_serial: bool,
 }
 
 /// What data comes at if nobody knows: a disk, or an ordinary network.
@@ -46,6 +48,7 @@ impl Seat {
             room_bytes: u64::MAX,
             bytes_per_second,
             drops_unneeded: true,
+            is_serial: units == 1,
         }
     }
 }

@@ -200,6 +200,7 @@ pub(super) fn make_member(
         room_bytes,
         bytes_per_second: machine.bandwidth.min(cluster.shared_bandwidth),
         drops_unneeded: cluster.evict.name == "aware",
+        is_serial: cluster.nodes == 1 && machine.cores == 1,
         ..Seat::roomy(units)
     };
     let policies = Policies {

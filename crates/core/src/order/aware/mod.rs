@@ -92,12 +92,12 @@ pub(super) fn order(known: &Knowledge, seat: Seat) -> Box<dyn Order> {
         return Box::new(roomy::order(known.flow.clone(), known.steps().clone(), seat.seed));
     }
     let turn = if seat.is_alone { 0 } else { Rng::new(seat.seed >> 1).next() as u32 >> 1 };
-    Box::new(tight::order(known.together(seat.bytes_per_second), turn, seat.cache_bytes, seat.drops_unneeded))
+    Box::new(tight::order(known.together(seat.bytes_per_second), turn, &seat))
 }
 
 /// The order of a node whose cache cannot hold all data.
-pub fn tight(known: &Together, cache_bytes: u64) -> impl Order {
-    tight::order(known, 0, cache_bytes, true)
+pub fn tight(known: &Together, seat: &Seat) -> impl Order {
+    tight::order(known, 0, seat)
 }
 
 #[cfg(test)]

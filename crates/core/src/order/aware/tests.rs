@@ -11,7 +11,7 @@ use crate::evict::{self, Evict};
 use crate::ids::{ClassId, TaskId};
 use crate::locality::ItemsBuilder;
 use crate::node::ReadyTask;
-use crate::order::Order;
+use crate::order::{Order, Seat};
 use crate::rng::Rng;
 
 fn ready(task: TaskId, class: u32, priority: i32) -> ReadyTask {
@@ -41,9 +41,11 @@ proptest! {
         let ways: Vec<u8> = (0..tasks).map(|_| rng.below(3) as u8).collect();
         let known = Together { items: items.clone(), places: Arc::new(places.clone()), ways: Arc::new(ways.clone()) };
         let cache_bytes = rng.below(30);
-        let drops_unneeded = rng.below(3) > 0;
-        let mut is_full = !drops_unneeded;
-        let mut order = tight::order(&known, 0, cache_bytes, drops_unneeded);
+        let (drops_unneeded, is_serial) = (rng.below(3) > 0, rng.below(4) == 0);
+        let is_always_full = is_serial || !drops_unneeded;
+        let mut is_full = is_always_full;
+        let seat = Seat { cache_bytes, drops_unneeded, is_serial, ..Seat::roomy(2) };
+        let mut order = tight::order(&known, 0, &seat);
         let (mut here, mut begun): (BTreeSet<u32>, BTreeSet<TaskId>) = Default::default();
         let mut waiting: Vec<ReadyTask> = Vec::new();
         let mut next = 0;
@@ -80,7 +82,7 @@ proptest! {
                         let makes: i64 = items.outputs(task.task).iter().copied().map(weight).sum();
                         let last = inputs().filter(|item| here.contains(item) && left(*item) == 1);
                         let frees: i64 = last.map(weight).sum();
-                        let (demand, way) = (missing + makes - frees, Reverse(ways[task.task.index()]));
+                        let (demand, way) = (missing + makes - frees, Reverse(if is_serial { 0 } else { ways[task.task.index()] }));
                         let bits = if demand <= 0 { demand } else { i64::from(demand.ilog2()) + 1 };
                         let rough = if is_full { bits } else { 0 };
                         (Reverse(task.priority), rough, way, demand, places[task.task.index()])
@@ -95,7 +97,7 @@ proptest! {
             }
             let is_needed = |item: &&u32| items.readers(**item).any(|reader| !begun.contains(&reader));
             let needed: u64 = here.iter().filter(is_needed).map(|item| items.weight(*item)).sum();
-            is_full = !drops_unneeded || needed > cache_bytes / 2 || is_full && needed > cache_bytes / 4;
+            is_full = is_always_full || needed > cache_bytes / 2 || is_full && needed > cache_bytes / 4;
             prop_assert_eq!(order.len(), waiting.len());
             prop_assert_eq!(order.count(&|class| class.0 == 1), waiting.iter().filter(|task| task.class.0 == 1).count());
         }

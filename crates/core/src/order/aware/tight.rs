@@ -22,7 +22,7 @@ use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::locality::{Items, Readers};
 use crate::lookup::Lookup;
 use crate::node::ReadyTask;
-use crate::order::{CLASSES_LOOKED_AT, Order};
+use crate::order::{CLASSES_LOOKED_AT, Order, Seat};
 
 use super::Together;
 
@@ -81,14 +81,19 @@ pub(super) struct Tight {
     cache_bytes: u64,
     /// What is here and will be read again.
     needed_bytes: u64,
-    /// Whether what nobody needs any more is the first to go: else it takes room like anything, and the cache is always full.
-    drops_unneeded: bool,
+    /// Where what nobody needs any more takes room like anything, there is never room to count on; where one task runs after the other, there is
+    /// nothing to be gained by it.
+    is_always_full: bool,
     is_full: bool,
 }
 
 /// The order.
-pub(super) fn order(known: &Together, turn: u32, cache_bytes: u64, drops_unneeded: bool) -> Tight {
+pub(super) fn order(known: &Together, turn: u32, seat: &Seat) -> Tight {
     let Together { items, places, ways } = known.clone();
+    let Seat { cache_bytes, drops_unneeded, is_serial, .. } = *seat;
+    // Where nobody waits for another, no way is longer than others.
+    let ways = if is_serial { Arc::new(Vec::new()) } else { ways };
+    let is_always_full = is_serial || !drops_unneeded;
     Tight {
         here: vec![0; items.count().div_ceil(64)],
         left: Readers::new(items.clone()),
@@ -98,8 +103,8 @@ pub(super) fn order(known: &Together, turn: u32, cache_bytes: u64, drops_unneede
         turn,
         cache_bytes,
         needed_bytes: 0,
-        drops_unneeded,
-        is_full: !drops_unneeded,
+        is_always_full,
+        is_full: is_always_full,
         waiting: Vec::new(),
         free: Vec::new(),
         by_place: BTreeMap::new(),
@@ -172,7 +177,7 @@ impl Tight {
         self.needed_bytes = self.needed_bytes.saturating_add_signed(change);
         let full = self.cache_bytes / FULL_PART;
         let is_full = self.needed_bytes > full || self.is_full && self.needed_bytes > full / 2;
-        self.is_full = is_full || !self.drops_unneeded;
+        self.is_full = is_full || self.is_always_full;
     }
 
     /// Changes the demand of all that wait for an item.
@@ -194,7 +199,7 @@ fn roughly(demand: i64) -> i64 {
 }
 
 fn line_of(ways: &[u8], ready: &ReadyTask) -> LineKey {
-    (Reverse(ready.priority), Reverse(ways[ready.task.index()]), ready.class)
+    (Reverse(ready.priority), Reverse(ways.get(ready.task.index()).copied().unwrap_or(0)), ready.class)
 }
 
 fn is_entered(waiting: &[Option<Waiting>], key: Key, at: u32) -> bool {
