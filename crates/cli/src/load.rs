@@ -3,10 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use throng_core::workflow::{Format, Request, SourceFile, Surroundings, Workflow};
+use throng_runtime::state::StateDirectory;
+use throng_runtime::storage::{self, Storage, StorageError};
 use throng_runtime::surroundings::{Directory, TextError, read_text};
+use throng_runtime::tier;
 
 use crate::diagnostics;
 use crate::exit::Failure;
@@ -25,6 +29,9 @@ pub struct FlowArguments {
     /// Where to keep the state [default: .throng beside the workflow]
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
+    /// Where inputs are that are not beside the workflow: a directory
+    #[arg(long, value_name = "WHERE")]
+    pub storage: Option<String>,
 }
 
 impl FlowArguments {
@@ -39,6 +46,9 @@ impl FlowArguments {
         }
         if let Some(state) = &self.state {
             text.push_str(&format!(" --state {}", crate::words::quoted(&state.display().to_string())));
+        }
+        if let Some(storage) = &self.storage {
+            text.push_str(&format!(" --storage {}", crate::words::quoted(storage)));
         }
         text
     }
@@ -61,6 +71,8 @@ pub struct Loaded {
     pub state: PathBuf,
     /// Its text and that of the files it includes, for the record.
     pub definition: String,
+    /// Where inputs are that are not beside it.
+    pub storage: Option<Arc<dyn Storage>>,
 }
 
 /// Reads and checks a workflow.
@@ -101,6 +113,10 @@ impl Surroundings for Lenient<'_> {
     fn reserved(&self, path: &str) -> Option<&'static str> {
         self.directory.reserved(path)
     }
+
+    fn elsewhere(&self, path: &str) -> Option<String> {
+        self.directory.elsewhere(path)
+    }
 }
 
 /// Reads and checks a workflow in surroundings made of its directory.
@@ -115,7 +131,11 @@ fn load_with<'a>(
     let directory = absolute.parent().unwrap_or(Path::new("/")).to_owned();
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let state = arguments.state.clone().unwrap_or_else(|| directory.join(".throng"));
-    let directory_around = surroundings(&directory, &state).reserve(&absolute, "the workflow's own file");
+    let storage = arguments.storage.as_deref().map(open_storage).transpose()?;
+    let directory_around = surroundings(&directory, &state)
+        .reserve(&absolute, "the workflow's own file")
+        .with_storage(storage.clone())
+        .without_links_into(tier::noted(&StateDirectory::new(&state)));
     let surroundings = surround(directory_around);
     let param_files: Vec<SourceFile> = arguments
         .param_files
@@ -131,7 +151,17 @@ fn load_with<'a>(
     };
     let (flow, included) = parse(&request, file, surroundings.as_ref())?;
     let definition = define(file, &text, &included, &arguments.settings);
-    Ok(Loaded { flow, directory, state, definition })
+    Ok(Loaded { flow, directory, state, definition, storage })
+}
+
+fn open_storage(place: &str) -> Result<Arc<dyn Storage>, Failure> {
+    storage::open(place).map_err(|error| {
+        let remedy = match &error {
+            StorageError::NoDirectory { .. } => "give the directory that the workflow's paths start from",
+            StorageError::Io { .. } => "give a directory that is there and can be read",
+        };
+        Failure::bad_input(error, remedy)
+    })
 }
 
 /// What a workflow in a directory may ask for.

@@ -6,6 +6,7 @@ pub mod options;
 pub mod printed;
 pub mod printing;
 mod summary;
+pub mod tier;
 pub mod trouble;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use crate::load::{FlowArguments, load};
 use crate::progress_view::{self, Style};
 use crate::words;
 use options::{About, RunArguments};
+use tier::TierArguments;
 
 const HELP: &str = "\
 Example:
@@ -36,6 +38,8 @@ Example:
   throng run flow.yaml sheet.png        only what this file needs
   throng run flow.yaml --set size=30    with another value of a parameter
   throng run flow.yaml --dry-run        what would run, and why
+  throng run flow.yaml --storage /mnt/slow --memory-tier 4GB
+                                        inputs are brought from /mnt/slow, 4 GB of them at a time
 
 A workflow:
   tasks:
@@ -55,6 +59,8 @@ pub struct Arguments {
     targets: Vec<String>,
     #[command(flatten)]
     run: RunArguments,
+    #[command(flatten)]
+    tier: TierArguments,
     /// Forget what has been done, and do it all again
     #[arg(long)]
     fresh: bool,
@@ -92,7 +98,9 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         rerun: find_all(&flow, &loaded.directory, &arguments.rerun)?,
         adopt: arguments.adopt,
     };
+    let tier = arguments.tier.options(loaded.storage)?;
     let about = About {
+        tier,
         directory: loaded.directory,
         file: arguments.source.flow.clone(),
         state: loaded.state,
@@ -109,7 +117,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let run = Outlook::begin(flow, options).map_err(trouble::failure)?;
     warn_of_damage(&run, &state);
     let targets: String = arguments.targets.iter().map(|target| format!(" {}", words::quoted(target))).collect();
-    let again = format!("throng run {}{targets}{}", arguments.source.as_typed(), arguments.run.as_typed());
+    let (run_typed, tier_typed) = (arguments.run.as_typed(), arguments.tier.as_typed());
+    let again = format!("throng run {}{targets}{run_typed}{tier_typed}", arguments.source.as_typed());
     execute(run, &arguments.run, &state, &again, Prints::Nothing)
 }
 

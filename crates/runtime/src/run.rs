@@ -15,7 +15,7 @@ use throng_core::pools::Pools;
 use throng_core::stale::{self, InputsSeen, Known, Reason, Verdict, Wish};
 use throng_core::temp::Temps;
 use throng_core::workflow::{CONTAINER_RUNNERS, Demand, Pool, Resources, Workflow};
-use throng_core::{order, pack};
+use throng_core::{evict, order, pack};
 
 use crate::clock::Clock;
 use crate::containers;
@@ -29,6 +29,8 @@ use crate::state::{
 };
 use crate::store::journal::{self, Pending, UNFINISHED};
 use crate::store::{Journal, JournalError, Recorded};
+use crate::tier::plan::Plan;
+use crate::tier::{self, Clearing, Tier, TierError};
 
 /// By what files are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub struct Options {
     pub wish: Wish,
     /// The run's clock, which started when the command did.
     pub clock: Clock,
+    /// Room into which inputs are brought from slow storage.
+    pub tier: Option<tier::Options>,
 }
 
 /// Why there was no run, or not to the end.
@@ -105,6 +109,9 @@ pub enum RunError {
         /// Programs that would do.
         wanted: Vec<String>,
     },
+    /// The memory tier.
+    #[error(transparent)]
+    Tier(#[from] TierError),
     /// A process of an earlier engine that does not end.
     #[error("process group {0}, left over from a run that was killed, does not end")]
     Leftover(i32),
@@ -120,6 +127,7 @@ pub struct Outlook {
     recorded: Recorded,
     verdicts: Vec<Verdict>,
     known: Vec<Known>,
+    plan: Option<Plan>,
 }
 
 impl Outlook {
@@ -137,7 +145,23 @@ impl Outlook {
         }
         let place = Workplace::open(&options.directory, PathBuf::new(), PathBuf::new())
             .map_err(io_error("open", &options.directory))?;
-        let known = look(&flow, &recorded, &place, &options);
+        let leftover = tier::noted(&state);
+        let plan = match &options.tier {
+            Some(wanted) => {
+                evict::Maker::new(&wanted.evict, &Arc::default(), 0)?;
+                Some(Plan::new(&flow, &place, leftover.as_deref(), wanted)?)
+            }
+            None => None,
+        };
+        let flow = match &plan {
+            Some(plan) => {
+                let mut flow = Arc::unwrap_or_clone(flow);
+                flow.learn_sizes(plan.sizes());
+                Arc::new(flow)
+            }
+            None => flow,
+        };
+        let known = look(&flow, &recorded, &place, &options, (plan.as_ref(), leftover.as_deref()));
         let nothing_known = recorded.is_empty() && !options.wish.adopt && options.wish.targets.is_empty();
         let verdicts = if nothing_known {
             Vec::new()
@@ -145,9 +169,12 @@ impl Outlook {
             let known = |object: ObjectId| known.get(object.index()).copied().unwrap_or_default();
             stale::judge(&flow, &options.wish, |task| recorded.memory(task), known)
         };
-        let outlook = Outlook { flow, options, recorded, verdicts, known };
+        let outlook = Outlook { flow, options, recorded, verdicts, known, plan };
         outlook.check_fit()?;
         outlook.check_containers()?;
+        if let Some(plan) = &outlook.plan {
+            plan.check_fit(&outlook.flow, |task| outlook.may_run(task))?;
+        }
         Ok(outlook)
     }
 
@@ -255,7 +282,12 @@ impl Outlook {
         write_whole(&directory.definition(), self.options.definition.as_bytes())?;
         let node = make_node(&self.flow, &setup)?;
         let damaged_bytes = self.damaged_bytes();
-        let Outlook { flow, options, recorded, verdicts, known } = self;
+        let Outlook { flow, options, recorded, verdicts, known, plan } = self;
+        let clearing = plan.is_some().then(|| Clearing { state: state.clone(), directory: options.directory.clone() });
+        let tier = match plan {
+            Some(plan) => Some(Tier::make(&plan.options, plan.staged, &state, &options.directory)?),
+            None => None,
+        };
         let (aside, kept) = (state.aside(directory.number), state.kept(directory.number));
         let workplace =
             Workplace::open(&options.directory, aside, kept).map_err(io_error("open", &options.directory))?;
@@ -283,6 +315,7 @@ impl Outlook {
             recorded,
             objects,
             workplace,
+            tier,
             journal,
             state,
             directory: directory.clone(),
@@ -292,7 +325,7 @@ impl Outlook {
             clock: options.clock,
             slots: options.width,
         })?;
-        Ok(Run { driver, directory, about, damaged_bytes, _lock: lock })
+        Ok(Run { driver, directory, about, damaged_bytes, clearing, _lock: lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {
@@ -338,6 +371,7 @@ impl Outlook {
             grace_ms: options.grace.as_millis() as u64,
             fail_fast: options.fail_fast,
             pools: options.pools.iter().map(pool_setup).collect(),
+            tier: self.plan.as_ref().map(|plan| plan.setup(options.width)),
         }
     }
 }
@@ -350,16 +384,21 @@ fn pool_setup(pool: &Pool) -> PoolSetup {
 pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPolicy> {
     let resources = Resources { cpus_milli: setup.cpus_milli, memory_bytes: setup.memory_bytes };
     let (order, pack): (Policy, Policy) = (setup.order.parse()?, setup.pack.parse()?);
+    let (orders, seat) = (order::Maker::new(&order, flow)?, tier::plan::seat(setup.tier.as_ref(), setup.width));
     let policies = Policies {
-        local: order::by_name(&order, flow, setup.width as usize)?,
-        shared: order::by_name(&order, flow, setup.width as usize)?,
+        local: orders.make(seat),
+        shared: orders.make(seat),
         pack: pack::by_name(&pack, Capacity { width: setup.width, resources }, flow)?,
     };
     let grace = Duration::from_millis(setup.grace_ms);
     let limits = Limits { slots: setup.width, grace, fail_fast: setup.fail_fast };
     let pool = |PoolSetup { name, ids, amount_milli }: PoolSetup| Pool { name, ids, amount_milli };
     let pools = Pools::new(setup.pools.iter().cloned().map(pool).collect(), flow);
-    Ok(Node::new(flow.clone(), limits, policies, pools))
+    let node = Node::new(flow.clone(), limits, policies, pools);
+    match &setup.tier {
+        Some(tier) => tier::plan::furnish(node, flow, tier, setup.width),
+        None => Ok(node),
+    }
 }
 
 /// A run that is ready to go.
@@ -368,6 +407,7 @@ pub struct Run {
     directory: RunDirectory,
     about: About,
     damaged_bytes: u64,
+    clearing: Option<Clearing>,
     _lock: Lock,
 }
 
@@ -389,22 +429,39 @@ impl Run {
 
     /// Runs everything; returns when nothing is left to do.
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
-        let end = self.driver.execute()?;
+        let end = self.driver.execute();
+        drop(self.clearing);
+        let end = end?;
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;
         Ok(end)
     }
 }
 
-/// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted.
-fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Options) -> Vec<Known> {
-    if recorded.is_empty() && !options.wish.adopt && !order::uses_sizes(&options.order) {
+/// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted. What is brought has been looked at in
+/// the storage, and links that a killed run has left count as nothing.
+fn look(
+    flow: &Workflow,
+    recorded: &Recorded,
+    place: &Workplace,
+    options: &Options,
+    (plan, leftover): (Option<&Plan>, Option<&Path>),
+) -> Vec<Known> {
+    let is_curious = !recorded.is_empty() || options.wish.adopt || order::uses_sizes(&options.order);
+    if !is_curious && plan.is_none() {
         return Vec::new();
     }
     let content = options.verify == Verify::Content;
     let look_at = |number: usize| {
         let object = ObjectId::at(number);
         let name = flow.object_name(object);
+        if let (Some(plan), Some(found)) = (plan, plan.and_then(|plan| plan.found(object))) {
+            let found_content = if content && found.is_present() { plan.content(name) } else { 0 };
+            return Known { made: recorded.made(object), found, found_content };
+        }
+        if !is_curious || place.leads_into(name, leftover) {
+            return Known { made: recorded.made(object), ..Known::default() };
+        }
         // What cannot be looked at counts as absent; the task that needs it will say why.
         let found = place.stamp(name).unwrap_or(Stamp::ABSENT);
         let found_content = if content && found.is_present() { place.content(name) } else { 0 };
@@ -431,6 +488,11 @@ fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Optio
 fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result<(), RunError> {
     let mark = run_mark(state);
     let unfinished = leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
+    if state.tier().exists() {
+        let place = Workplace::open(directory, PathBuf::new(), PathBuf::new()).map_err(io_error("open", directory))?;
+        let inputs = (flow.made_count()..flow.object_count()).map(|number| flow.object_name(ObjectId::at(number)));
+        tier::clear(state, &place, inputs)?;
+    }
     if unfinished.is_empty() {
         return Ok(());
     }
