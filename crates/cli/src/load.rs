@@ -29,7 +29,7 @@ pub struct FlowArguments {
     /// Where to keep the state [default: .throng beside the workflow]
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
-    /// Where inputs are that are not beside the workflow: a directory
+    /// Where inputs are that are not beside the workflow: a directory, or s3://BUCKET/PREFIX
     #[arg(long, value_name = "WHERE")]
     pub storage: Option<String>,
 }
@@ -158,7 +158,11 @@ fn open_storage(place: &str) -> Result<Arc<dyn Storage>, Failure> {
     storage::open(place).map_err(|error| {
         let remedy = match &error {
             StorageError::NoDirectory { .. } => "give the directory that the workflow's paths start from",
+            StorageError::Io { .. } if place.starts_with("s3://") => {
+                "check AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the name of the bucket"
+            }
             StorageError::Io { .. } => "give a directory that is there and can be read",
+            StorageError::BadUrl { .. } => "write s3://BUCKET/PREFIX; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         };
         Failure::bad_input(error, remedy)
     })

@@ -237,7 +237,7 @@ fn a_stopped_run_leaves_nothing() {
 #[test]
 fn two_runs_do_not_disturb_each_other() {
     let storage = Storage::new(FILES, 100_000);
-    let slow = PAIRS.replace("run: \"", "run: \"sleep 0.01; ");
+    let slow = PAIRS.replace("run: \"", "run: \"sleep 0.03; ");
     let (one, other) = (Sandbox::with_flow(&slow), Sandbox::with_flow(&slow));
     let flags = storage.with_tier("300kB", &["--json", "--quiet"]);
     let arguments: Vec<&str> = ["run", "flow.yaml"].iter().chain(&flags).copied().collect();

@@ -30,7 +30,7 @@ use crate::state::{
 use crate::store::journal::{self, Pending, UNFINISHED};
 use crate::store::{Journal, JournalError, Recorded};
 use crate::tier::plan::Plan;
-use crate::tier::{self, Clearing, Tier, TierError};
+use crate::tier::{self, Clearing, DirectoryLock, Tier, TierError};
 
 /// By what files are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -243,6 +243,10 @@ impl Outlook {
     /// Takes the lock, ends what an earlier engine left running, looks around, and sets everything up.
     pub fn begin(flow: Arc<Workflow>, options: Options) -> Result<Run, RunError> {
         let state = StateDirectory::new(&options.state);
+        let links = match options.tier {
+            Some(_) => tier::lock(&options.directory)?,
+            None => None,
+        };
         // Where nothing is yet, nothing is made before it is certain that the run can begin; otherwise the
         // lock comes first, because what another engine is still writing cannot be judged.
         let is_new = !state.path().exists();
@@ -257,10 +261,10 @@ impl Outlook {
             clear_up(&state, &flow, &options.directory)?;
             Outlook::new(flow, options)?
         };
-        outlook.set_up(state, lock)
+        outlook.set_up(state, lock, links)
     }
 
-    fn set_up(self, state: StateDirectory, lock: Lock) -> Result<Run, RunError> {
+    fn set_up(self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
         let mark = run_mark(&state);
         state.set_home(&self.options.directory)?;
         let journal = self.open_journal(&state)?;
@@ -285,7 +289,7 @@ impl Outlook {
         let Outlook { flow, options, recorded, verdicts, known, plan } = self;
         let clearing = plan.is_some().then(|| Clearing { state: state.clone(), directory: options.directory.clone() });
         let tier = match plan {
-            Some(plan) => Some(Tier::make(&plan.options, plan.staged, &state, &options.directory)?),
+            Some(plan) => Some(Tier::make(&plan.options, plan.staged, &state, links)?),
             None => None,
         };
         let (aside, kept) = (state.aside(directory.number), state.kept(directory.number));

@@ -123,7 +123,8 @@ impl Directory {
     }
 }
 
-const MATCHING: glob::MatchOptions =
+/// How patterns of file names are meant.
+pub(crate) const MATCHING: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// Looks for what matches the parts of a pattern below a directory; `prefix` is how that is written. Links to directories are

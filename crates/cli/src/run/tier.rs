@@ -50,7 +50,7 @@ impl TierArguments {
             (Some(bytes), Some(storage)) => (bytes, storage),
             (Some(_), None) => {
                 let message = "--memory-tier is for inputs from slow storage, and nobody says where that is";
-                return Err(Failure::bad_input(message, "add --storage DIRECTORY"));
+                return Err(Failure::bad_input(message, "add --storage DIRECTORY, or --storage s3://BUCKET/PREFIX"));
             }
             (None, Some(_)) => {
                 let message = "inputs in a storage have to be brought, and there is no room for them";

@@ -212,7 +212,9 @@ impl Stage {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
         let coming: Vec<(ObjectId, u64)> =
             staged.located.iter().filter(|(object, _)| !self.cache.expects(*object)).copied().collect();
-        let here = self.wanted.of(flow, task).filter_map(|object| self.cache.bytes(object));
+        // What is about to leave has to come again, and is among those.
+        let here = self.wanted.of(flow, task).filter(|object| self.cache.expects(*object));
+        let here = here.filter_map(|object| self.cache.bytes(object));
         let all_inputs = here.chain(coming.iter().map(|(_, bytes)| *bytes)).fold(0, u64::saturating_add);
         staged.input_bytes = all_inputs;
         match self.cache.reserve(&coming, staged.output_bytes, all_inputs, forced) {

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use throng_core::fingerprint::Stamp;
@@ -52,7 +52,8 @@ impl Storage for Directory {
     }
 
     fn place(&self, name: &str) -> String {
-        Path::new(&self.path).join(name).display().to_string()
+        let place = if name.is_empty() { self.path.clone() } else { self.path.join(name) };
+        place.display().to_string()
     }
 
     fn at_once(&self) -> usize {

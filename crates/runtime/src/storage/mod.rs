@@ -3,6 +3,7 @@
 //! A storage is asked from several threads at once, and blocks whoever asks: nobody does so under the lock around the node.
 
 mod directory;
+mod s3;
 
 use std::fmt::Debug;
 use std::io::{self, Read};
@@ -48,6 +49,14 @@ pub enum StorageError {
         /// Why not.
         error: io::Error,
     },
+    /// It is written wrongly, or the environment does not fit.
+    #[error("cannot use the storage {url}: {why}")]
+    BadUrl {
+        /// What was given.
+        url: String,
+        /// Why not.
+        why: String,
+    },
     /// It is something else.
     #[error("the storage {} is no directory", path.display())]
     NoDirectory {
@@ -56,9 +65,9 @@ pub enum StorageError {
     },
 }
 
-/// Opens the storage that a person names: a directory.
+/// Opens the storage that a person names: a directory, or `s3://bucket/prefix`.
 pub fn open(place: &str) -> Result<Arc<dyn Storage>, StorageError> {
-    directory::open(place)
+    if place.starts_with("s3://") { s3::open(place) } else { directory::open(place) }
 }
 
 /// Files are read in pieces of this size: large enough that asking for each costs nothing beside moving it.

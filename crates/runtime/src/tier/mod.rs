@@ -132,7 +132,7 @@ fn is_own_name(name: &str) -> bool {
 }
 
 /// A killed engine's lock can outlive it for a moment, in a process that it was just about to start.
-const DEAD_HOLDER_PATIENCE: Duration = Duration::from_secs(2);
+const DEAD_HOLDER_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Why an input is not here.
 #[derive(Debug)]
@@ -159,8 +159,7 @@ pub(crate) struct Tier {
     copies: AtomicU64,
     brought_bytes: AtomicU64,
     dropped_bytes: AtomicU64,
-    /// Keeps others from making links in the same directory.
-    _lock: Option<File>,
+    _lock: Option<DirectoryLock>,
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -168,14 +167,13 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Tier {
-    /// Makes a tier for these inputs of a workflow in a directory.
+    /// Makes a tier for these inputs of a workflow.
     pub(crate) fn make(
         options: &Options,
         staged: Vec<(ObjectId, Stamp)>,
         state: &StateDirectory,
-        directory: &Path,
+        lock: Option<DirectoryLock>,
     ) -> Result<Tier, TierError> {
-        let lock = lock(directory)?;
         let all: u64 = staged.iter().map(|(_, stamp)| stamp.size).fold(0, u64::saturating_add);
         let room = room::choose(options.directory.as_deref(), state.path(), options.capacity_bytes.min(all))?;
         let (path, note) = loop {
@@ -380,13 +378,20 @@ impl Drop for Clearing {
     }
 }
 
-/// Locks a workflow's directory against other tiers; nothing where the file system does not know such locks.
-fn lock(directory: &Path) -> Result<Option<File>, TierError> {
+/// Keeps others from making links in the same directory.
+#[derive(Debug)]
+pub(crate) struct DirectoryLock {
+    _file: File,
+}
+
+/// Locks a workflow's directory against other tiers, before anybody looks at what lies there; nothing where the file system does not know
+/// such locks.
+pub(crate) fn lock(directory: &Path) -> Result<Option<DirectoryLock>, TierError> {
     let file = File::open(directory).map_err(|error| TierError::Place { directory: directory.to_owned(), error })?;
     let deadline = Instant::now() + DEAD_HOLDER_PATIENCE;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) => return Ok(Some(DirectoryLock { _file: file })),
             Err(TryLockError::Error(_)) => return Ok(None),
             Err(TryLockError::WouldBlock) if Instant::now() > deadline => {
                 return Err(TierError::Shared(directory.to_owned()));
