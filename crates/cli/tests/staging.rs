@@ -1,6 +1,6 @@
 //! Inputs are brought from slow storage into a bounded tier, and nothing of it stays.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and tells what it found")]
 
 mod sandbox;
 
@@ -177,7 +177,8 @@ tasks:
     );
     let sandbox = Sandbox::with_flow(&flow);
     let output = sandbox.run(&storage.with_tier("1MB", &["--width", "1"])).expect_code(1);
-    let told = format!("it is neither at {} nor at {}", sandbox.file("data/1").display(), storage.file("data/1").display());
+    let told =
+        format!("it is neither at {} nor at {}", sandbox.file("data/1").display(), storage.file("data/1").display());
     assert!(output.stderr.contains(&told), "{output:?}");
     expect_nothing_left(&sandbox, &storage);
 }
@@ -250,10 +251,12 @@ fn two_runs_do_not_disturb_each_other() {
         let output = finish(run).expect_code(0);
         assert_eq!(output.number("done"), 144);
     }
-    assert!(one.files().iter().filter(|(name, _)| name.starts_with("pairs/")).eq(other
-        .files()
-        .iter()
-        .filter(|(name, _)| name.starts_with("pairs/"))));
+    assert!(
+        one.files()
+            .iter()
+            .filter(|(name, _)| name.starts_with("pairs/"))
+            .eq(other.files().iter().filter(|(name, _)| name.starts_with("pairs/")))
+    );
     assert_eq!(storage.tier_count(), 0);
 }
 
@@ -267,7 +270,11 @@ fn what_lies_in_its_place_is_used_as_it_is() {
     assert_eq!(tier(&output, "misses"), 10);
     assert_eq!(sandbox.read("data/1"), "a person's own");
     assert_eq!(std::fs::read_link(sandbox.file("data/2")).unwrap(), storage.file("data/3"));
-    assert_eq!(std::fs::read_dir(sandbox.file("data")).unwrap().count(), 2, "their directory stays, with what is theirs");
+    assert_eq!(
+        std::fs::read_dir(sandbox.file("data")).unwrap().count(),
+        2,
+        "their directory stays, with what is theirs"
+    );
     let own = std::process::Command::new("cksum").arg(sandbox.file("data/1")).output().unwrap();
     let twice = sandbox.read("pairs/1-1");
     let length = String::from_utf8_lossy(&own.stdout).split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 2;
@@ -287,7 +294,6 @@ tasks:
 #[test]
 fn tasks_without_stored_inputs_do_not_wait_behind_those_with() {
     let storage = Storage::new(FILES, 1000);
-    // Nobody ever writes to this pipe: whoever copies it waits.
     let flow = r#"
 tasks:
   stored: { foreach: { i: 1..12 }, run: "sleep 0.3; cat data/{i} > s/{i}", in: ["data/{i}"], out: ["s/{i}"] }
@@ -351,7 +357,9 @@ fn a_full_tier_directory_is_one_clear_message() {
     // A file system of its own needs a user namespace, which not every machine allows.
     let script = r#"mount -t tmpfs -o size=64k tmpfs "$1" && shift && exec "$@""#;
     let storage = Storage::new(2, 100_000);
-    let sandbox = Sandbox::with_flow("tasks: { a: { foreach: { i: 1..2 }, run: 'cat data/{i} > o/{i}', in: ['data/{i}'], out: ['o/{i}'] } }");
+    let sandbox = Sandbox::with_flow(
+        "tasks: { a: { foreach: { i: 1..2 }, run: 'cat data/{i} > o/{i}', in: ['data/{i}'], out: ['o/{i}'] } }",
+    );
     let mount = |size: &str| {
         let throng = sandbox.command(&["run", "flow.yaml", "--storage", storage.path(), "--memory-tier", size]);
         let mut command = std::process::Command::new("unshare");

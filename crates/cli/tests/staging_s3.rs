@@ -72,7 +72,9 @@ impl Server {
 
     fn throng(&self, sandbox: &Sandbox, arguments: &[&str]) -> Output {
         let mut command = sandbox.command(arguments);
-        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "AWS_SESSION_TOKEN"] {
+        for name in
+            ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "AWS_SESSION_TOKEN"]
+        {
             command.env_remove(name);
         }
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port)).env_remove("AWS_ENDPOINT_URL_S3");
@@ -115,12 +117,13 @@ fn inputs_come_from_a_bucket() {
     assert_eq!(output.number("done"), 80 + 1 + 2, "{output:?}");
     let tier = &output.json()["tier"];
     let misses = tier["misses"].as_u64().unwrap();
-    assert!(misses >= 22 && tier["brought_bytes"].as_u64().unwrap() == (misses - 2) * 10_000 + 4 || misses > 22, "{tier}");
+    assert!(misses >= 22 && tier["brought_bytes"].as_u64().unwrap() >= 200_004, "{tier}");
     wait_until("the server's log", || server.log.lock().unwrap().len() as u64 >= misses);
     assert_eq!(server.reads() as u64, misses, "each is read once for each time that it is brought");
     assert_eq!(sandbox.read("odd.out"), "odd\n");
     assert_eq!(sandbox.read("found/a b&ü+%"), "odd\n");
-    let expected = Command::new("sh").args(["-c", "head -c 20000 /dev/zero | tr '\\0' '\\3' | cksum"]).output().unwrap();
+    let expected =
+        Command::new("sh").args(["-c", "head -c 20000 /dev/zero | tr '\\0' '\\3' | cksum"]).output().unwrap();
     assert_eq!(sandbox.read("pairs/3-3").as_bytes(), expected.stdout);
     for left in ["data", "odd", ".throng/tier"] {
         assert!(!sandbox.exists(left), "{left} is left");

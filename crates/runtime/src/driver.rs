@@ -33,8 +33,8 @@ use crate::slot::BaseEnvironment;
 use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
 use crate::store::journal::{Pending, Syncer};
 use crate::store::{Journal, JournalError, Recorded};
-use crate::tier::bringing::Bringing;
 use crate::tier::Tier;
+use crate::tier::bringing::Bringing;
 
 /// What has happened is written out at least this often, so that a killed engine has forgotten no more.
 pub(crate) const WRITE_INTERVAL: Duration = Duration::from_millis(10);

@@ -37,9 +37,9 @@ use crate::progress::{KindProgress, Notice, Progress};
 use crate::run::Verify;
 use crate::slot::{self, AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
 use crate::store::Recorded;
+use crate::store::journal::{PathKey, Pending, UNFINISHED};
 use crate::tier::Tier;
 use crate::tier::bringing::Work;
-use crate::store::journal::{PathKey, Pending, UNFINISHED};
 
 /// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth. Tasks
 /// becoming ready cost little and are all taken in at once, so that the order chooses among all of them.

@@ -41,7 +41,7 @@ pub fn summarize(
         ),
     }
     if let Some(tier) = super::tier::in_words(end) {
-        note!("{tier}");
+        note!("memory tier: {tier}");
     }
     if !failures.names.is_empty() {
         let more = end.failed - failures.names.len() as u64;

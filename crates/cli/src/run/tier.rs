@@ -70,7 +70,7 @@ pub fn in_words(end: &RunEnd) -> Option<String> {
         bytes => format!("; {} had to go for others", words::bytes(*bytes)),
     };
     Some(format!(
-        "memory tier: {} brought from {} for {}, {} found there{dropped}",
+        "{} brought from {} for {}, {} found there{dropped}",
         words::bytes(*brought_bytes),
         words::printable(storage),
         words::count(*misses, "input"),

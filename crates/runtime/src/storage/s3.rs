@@ -97,9 +97,7 @@ impl S3 {
                 (format!("{scheme}://{host}"), format!("{path}/{bucket}/"))
             }
             // No certificate covers a name with more dots.
-            None if bucket.contains('.') => {
-                (format!("https://s3.{region}.amazonaws.com"), format!("/{bucket}/"))
-            }
+            None if bucket.contains('.') => (format!("https://s3.{region}.amazonaws.com"), format!("/{bucket}/")),
             None => (format!("https://{bucket}.s3.{region}.amazonaws.com"), "/".to_owned()),
         };
         let credentials = match (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY")) {

@@ -37,8 +37,8 @@ use crate::files::Workplace;
 use crate::state::{StateDirectory, StateError};
 use crate::storage::{PIECE_BYTES, Storage};
 use bringing::Line;
-pub use note::{clear, noted};
 use note::Note;
+pub use note::{clear, noted};
 
 /// A tier as somebody wants it.
 #[derive(Clone, Debug)]
@@ -197,6 +197,11 @@ impl Tier {
             dropped_bytes: AtomicU64::new(0),
             _lock: lock,
         })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// How many files are worth bringing at once.

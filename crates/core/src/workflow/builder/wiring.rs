@@ -275,7 +275,8 @@ impl Builder<'_> {
                         };
                         let elsewhere = self.surroundings.elsewhere(&path);
                         let nowhere = elsewhere.map_or(String::new(), |place| format!(", nor at {place},"));
-                        let message = format!("the input `{path}` is not there{nowhere} and no task makes it{left_out}");
+                        let message =
+                            format!("the input `{path}` is not there{nowhere} and no task makes it{left_out}");
                         self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
                     }
                     inputs.push(object);

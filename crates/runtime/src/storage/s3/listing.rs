@@ -63,10 +63,8 @@ mod tests {
                  <NextContinuationToken>t&amp;1</NextContinuationToken></ListBucketResult>"
             )
         };
-        let expected = Listing {
-            objects: vec![("p/a b&<ü+".to_owned(), 12, "\"x\"".to_owned())],
-            next: Some("t&1".to_owned()),
-        };
+        let expected =
+            Listing { objects: vec![("p/a b&<ü+".to_owned(), 12, "\"x\"".to_owned())], next: Some("t&1".to_owned()) };
         assert_eq!(Listing::read(&page("<EncodingType>url</EncodingType>", "p/a+b%26%3C%C3%BC%2B")), expected);
         assert_eq!(Listing::read(&page("", "p/a b&amp;&lt;ü+")), expected);
         assert_eq!(Listing::read("what is this?"), Listing::default());

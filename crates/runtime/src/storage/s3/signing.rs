@@ -35,7 +35,8 @@ const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7
 impl Request<'_> {
     /// The query as it is sent.
     pub(super) fn query_text(&self) -> String {
-        let parts = self.query.iter().map(|(name, value)| format!("{}={}", encoded(name, false), encoded(value, false)));
+        let parts =
+            self.query.iter().map(|(name, value)| format!("{}={}", encoded(name, false), encoded(value, false)));
         parts.collect::<Vec<_>>().join("&")
     }
 
@@ -50,8 +51,7 @@ impl Request<'_> {
         let all = || [("host", self.host.to_owned())].into_iter().chain(headers.iter().cloned());
         let lines: String = all().map(|(name, value)| format!("{name}:{value}\n")).collect();
         let names = all().map(|(name, _)| name).collect::<Vec<_>>().join(";");
-        let canonical =
-            format!("{}\n{}\n{}\n{lines}\n{names}\n{NOTHING}", self.method, self.path, self.query_text());
+        let canonical = format!("{}\n{}\n{}\n{lines}\n{names}\n{NOTHING}", self.method, self.path, self.query_text());
         let scope = format!("{day}/{region}/s3/aws4_request");
         let canonical = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
         let text = format!("AWS4-HMAC-SHA256\n{moment}\n{scope}\n{canonical}");
