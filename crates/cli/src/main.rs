@@ -60,7 +60,7 @@ enum Command {
     /// Show a workflow's numbers, and what about it looks like a slip of the pen
     Check(check::Arguments),
     /// Say how long a workflow would take on a modelled cluster, and why
-    Simulate(simulate::Arguments),
+    Simulate(Box<simulate::Arguments>),
     /// Run published experiments on modelled clusters, their figures beside ours
     Reproduce(reproduce::Arguments),
     /// Show how a run, or one of its tasks, went
