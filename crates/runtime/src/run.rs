@@ -264,12 +264,18 @@ impl Outlook {
         outlook.set_up(state, lock, links)
     }
 
-    fn set_up(self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
+    fn set_up(mut self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
         let mark = run_mark(&state);
         state.set_home(&self.options.directory)?;
+        let setup = self.node_setup();
+        let home = self.options.directory.clone();
+        let clearing = self.plan.is_some().then(|| Clearing { state: state.clone(), directory: home });
+        let tier = match self.plan.take() {
+            Some(plan) => Some(Tier::make(&plan.options, plan.staged, &state, links)?),
+            None => None,
+        };
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
-        let setup = self.node_setup();
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -286,12 +292,7 @@ impl Outlook {
         write_whole(&directory.definition(), self.options.definition.as_bytes())?;
         let node = make_node(&self.flow, &setup)?;
         let damaged_bytes = self.damaged_bytes();
-        let Outlook { flow, options, recorded, verdicts, known, plan } = self;
-        let clearing = plan.is_some().then(|| Clearing { state: state.clone(), directory: options.directory.clone() });
-        let tier = match plan {
-            Some(plan) => Some(Tier::make(&plan.options, plan.staged, &state, links)?),
-            None => None,
-        };
+        let Outlook { flow, options, recorded, verdicts, known, plan: _ } = self;
         let (aside, kept) = (state.aside(directory.number), state.kept(directory.number));
         let workplace =
             Workplace::open(&options.directory, aside, kept).map_err(io_error("open", &options.directory))?;

@@ -3,12 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use throng_core::ids::ObjectId;
 use throng_core::node::Event;
 
 use super::{Tier, held};
 use crate::node_loop::Shared;
+
+/// Longer than it takes to read a piece from a storage that answers.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Something to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,12 +87,19 @@ impl Bringing {
         Ok(bringing)
     }
 
-    /// Ends all threads; what is being brought is left.
+    /// Ends all threads; what is being brought is left. One that waits for a server which does not answer is left behind: it finds nothing
+    /// any more to put anything into.
     pub(crate) fn finish(self) {
         let Some(tier) = &self.shared.tier else { return };
         tier.stop();
+        let deadline = Instant::now() + PATIENCE;
         for thread in self.threads {
-            thread.join().expect("bringing files does not panic");
+            while !thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if thread.is_finished() {
+                thread.join().expect("bringing files does not panic");
+            }
         }
     }
 }

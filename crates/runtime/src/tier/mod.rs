@@ -254,6 +254,9 @@ impl Tier {
         }
         let stamp = self.copy(name, object).map_err(|error| self.in_words(place, name, &error))?;
         held(&self.here).insert(object, stamp);
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(Absent::Failed(libc::ECANCELED, format!("the run ended before `{name}` was there")));
+        }
         match self.link(place, name, object) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Absent::InPlace),
             Err(error) => {
