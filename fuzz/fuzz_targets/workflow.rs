@@ -49,7 +49,7 @@ fuzz_target!(|data: &[u8]| {
     let format = if first % 2 == 0 { Format::Yaml } else { Format::Json };
     let settings = [("n".to_owned(), "[1, two]".to_owned())];
     let settings = if first % 4 < 2 { &settings[..0] } else { &settings[..] };
-    let request = Request { text, format, default_name: "fuzz", settings, param_files: &[] };
+    let request = Request { text, format, default_name: "fuzz", settings, param_files: &[], replay: None };
     match Workflow::read(&request, &Files(text)) {
         Err(problems) => {
             assert!(!problems.shown.is_empty());
@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
                 assert!(problem.mark.file as usize <= problems.files.len());
             }
         }
-        Ok((flow, _)) => holds_together(&flow),
+        Ok(reading) => holds_together(&reading.flow),
     }
 });
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use throng_core::bound::LowerBound;
-use throng_core::ids::{KindId, TaskId};
+use throng_core::ids::{KindId, ObjectId, TaskId};
 use throng_core::shape::{self, Shape, Warning};
-use throng_core::workflow::Workflow;
+use throng_core::workflow::{Workflow, wfformat};
 use throng_runtime::host;
 
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load_leniently};
+use crate::load::{FlowArguments, Loaded, load_leniently};
 use crate::words;
 
 /// What `throng check` takes.
@@ -23,6 +23,7 @@ Example:
   throng check flow.yaml             its numbers, and what looks like a slip of the pen
   throng check flow.yaml --json      the same for a script
   throng check flow.yaml --strict    exit code 1 if there is any warning
+  throng check montage.json          a trace in WfFormat: what ran, how long, and what is odd about it
 
 Files that are read but neither made nor present are only warned of here: the data may be elsewhere.")]
 pub struct Arguments {
@@ -48,11 +49,18 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         let more = if missing.len() > 1 { format!(" and {} more are", missing.len() - 1) } else { " is".to_owned() };
         warnings.push(format!("`{}`{more} read, but not there, and no task makes it", words::printable(first)));
     }
-    warnings.extend(shape::warnings(flow, &shape).iter().map(|warning| in_words(flow, warning)));
+    match &loaded.trace {
+        // Nobody wrote it by hand, so nothing in it is a slip of the pen.
+        Some(trace) => warnings.extend(trace.remarks.iter().map(|remark| words::printable(remark))),
+        None => warnings.extend(shape::warnings(flow, &shape).iter().map(|warning| in_words(flow, warning))),
+    }
     if arguments.json {
-        tell!("{}", as_json(flow, &shape, &warnings));
+        tell!("{}", as_json(&loaded, &shape, &warnings));
     } else {
         tell_shape(flow, &shape);
+        if let Some(trace) = &loaded.trace {
+            tell_trace(flow, trace);
+        }
         for warning in &warnings {
             tell!("warning: {warning}");
         }
@@ -95,7 +103,32 @@ fn tell_shape(flow: &Workflow, shape: &Shape) {
     }
 }
 
-fn as_json(flow: &Workflow, shape: &Shape, warnings: &[String]) -> serde_json::Value {
+/// Says of a trace what was recorded besides.
+fn tell_trace(flow: &Workflow, trace: &wfformat::About) {
+    let took = trace.makespan_seconds.map(|seconds| format!("took {}", words::seconds(seconds)));
+    let machines = (trace.machines > 0).then(|| format!("on {}", words::count(trace.machines as u64, "machine")));
+    let moment = trace.executed_unix_ms.and_then(|ms| u64::try_from(ms).ok());
+    let moment = moment.map(|ms| format!("on {}", words::moment(ms)));
+    let system = trace.system.as_ref().map(|system| format!("by {}", words::printable(system)));
+    let parts: Vec<String> = [took, machines, moment, system].into_iter().flatten().collect();
+    tell!("  recorded   {}", if parts.is_empty() { "nothing of the run".to_owned() } else { parts.join(", ") });
+    let sizes = (0..flow.object_count()).map(ObjectId::at).filter_map(|object| flow.declared_size(object));
+    tell!("  data       {} in all files; WfFormat {}", words::bytes(sizes.fold(0, u64::saturating_add)), trace.version);
+}
+
+fn as_json(loaded: &Loaded, shape: &Shape, warnings: &[String]) -> serde_json::Value {
+    let flow = &loaded.flow;
+    let trace = loaded.trace.as_ref().map(|trace| {
+        json!({
+            "version": trace.version,
+            "name": trace.name,
+            "system": trace.system,
+            "makespan_s": trace.makespan_seconds,
+            "executed_at": trace.executed_at,
+            "executed_unix_ms": trace.executed_unix_ms,
+            "machines": trace.machines,
+        })
+    });
     let kinds = shape.kinds.iter().enumerate().map(|(number, kind)| {
         json!({
             "kind": flow.kind_name(KindId::at(number)),
@@ -121,6 +154,7 @@ fn as_json(flow: &Workflow, shape: &Shape, warnings: &[String]) -> serde_json::V
         "critical_path_s": seconds(shape.bound.chain_ns as f64),
         "kinds": kinds.collect::<Vec<_>>(),
         "warnings": warnings,
+        "trace": trace,
     })
 }
 

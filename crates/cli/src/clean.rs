@@ -44,14 +44,15 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         StateError::Locked { .. } => trouble(error, "wait until the run that uses it has ended"),
         _ => trouble(error, "make it writable"),
     })?;
-    state
-        .check_home(&loaded.directory)
-        .map_err(|error| trouble(error, "give the state of this directory with --state"))?;
+    state.check_home(&loaded.home).map_err(|error| trouble(error, "give the state of this directory with --state"))?;
     if arguments.runs {
         return clean_runs(&state, arguments.dry_run);
     }
     let flow = &loaded.flow;
     let recorded = Recorded::read(&state.journal(), flow).map_err(|error| trouble(error, "repair or delete it"))?;
+    if flow.is_trace() {
+        return clean_replay(&loaded.directory, (&state, &recorded), arguments.dry_run);
+    }
     let place = Workplace::open(&loaded.directory, PathBuf::new(), PathBuf::new())
         .map_err(|error| trouble(format!("cannot open {}: {error}", loaded.directory.display()), "make it readable"))?;
     let (mut deleted, mut kept) = (0, 0);
@@ -86,6 +87,26 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         words::count(deleted, "file"),
         if kept > 0 { format!(", {kept} kept") } else { String::new() }
     );
+    Ok(Code::Done)
+}
+
+/// Deletes all files of a trace that was replayed: they lie in a directory that is nobody else's.
+fn clean_replay(
+    directory: &Path,
+    (state, recorded): (&StateDirectory, &Recorded),
+    dry_run: bool,
+) -> Result<Code, Failure> {
+    let freed = size(directory);
+    if !dry_run {
+        if directory.exists() {
+            std::fs::remove_dir_all(directory).map_err(|error| {
+                trouble(format!("cannot delete {}: {error}", directory.display()), "make it deletable")
+            })?;
+        }
+        forget(state, recorded)?;
+    }
+    let would = if dry_run { "would be " } else { "" };
+    tell!("{} of replayed files {would}deleted", words::bytes(freed));
     Ok(Code::Done)
 }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use throng_core::workflow::{Format, Request, SourceFile, Surroundings, Workflow};
+use throng_core::workflow::wfformat;
+use throng_core::workflow::{Format, Reading, Replay, Request, SourceFile, Surroundings, Workflow};
 use throng_runtime::state::StateDirectory;
 use throng_runtime::storage::{self, Storage, StorageError};
 use throng_runtime::surroundings::{Directory, TextError, read_text};
@@ -18,7 +19,7 @@ use crate::exit::Failure;
 /// Which workflow is meant, and where its state is.
 #[derive(Args, Clone, Debug)]
 pub struct FlowArguments {
-    /// The workflow, a YAML or JSON file
+    /// The workflow, a YAML or JSON file, or a trace in WfFormat
     pub flow: PathBuf,
     /// Give a parameter another value; a list is written as [a, b]. May be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
@@ -67,22 +68,28 @@ pub struct Loaded {
     pub flow: Workflow,
     /// The directory that its paths start from.
     pub directory: PathBuf,
+    /// The directory that its file is in; the same, unless it is a trace, which has its files in the state.
+    pub home: PathBuf,
     /// Where its state is.
     pub state: PathBuf,
+    /// Its text.
+    pub text: String,
     /// Its text and that of the files it includes, for the record.
     pub definition: String,
     /// Where inputs are that are not beside it.
     pub storage: Option<Arc<dyn Storage>>,
+    /// What is said of the run that it is a trace of, if it is one.
+    pub trace: Option<wfformat::About>,
 }
 
-/// Reads and checks a workflow.
-pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
-    load_with(arguments, |directory| Box::new(directory))
+/// Reads and checks a workflow; if it is a trace, it is to be replayed like this.
+pub fn load_to_run(arguments: &FlowArguments, replay: Option<Replay>) -> Result<Loaded, Failure> {
+    load_with(arguments, replay, |directory| Box::new(directory))
 }
 
 /// Reads and checks a workflow whose data may not have arrived yet; files that are missing are noted.
 pub fn load_leniently(arguments: &FlowArguments, missing: &RefCell<BTreeSet<String>>) -> Result<Loaded, Failure> {
-    load_with(arguments, |directory| Box::new(Lenient { directory, missing }))
+    load_with(arguments, None, |directory| Box::new(Lenient { directory, missing }))
 }
 
 /// A directory in which every file that is asked for might be.
@@ -122,17 +129,18 @@ impl Surroundings for Lenient<'_> {
 /// Reads and checks a workflow in surroundings made of its directory.
 fn load_with<'a>(
     arguments: &FlowArguments,
+    replay: Option<Replay>,
     surround: impl FnOnce(Directory) -> Box<dyn Surroundings + 'a>,
 ) -> Result<Loaded, Failure> {
     let file = &arguments.flow;
     let text = read(file)?;
     let absolute = std::path::absolute(file)
         .map_err(|error| Failure::bad_input(format!("cannot find {}: {error}", file.display()), "check the path"))?;
-    let directory = absolute.parent().unwrap_or(Path::new("/")).to_owned();
+    let home = absolute.parent().unwrap_or(Path::new("/")).to_owned();
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let state = arguments.state.clone().unwrap_or_else(|| directory.join(".throng"));
+    let state = arguments.state.clone().unwrap_or_else(|| home.join(".throng"));
     let storage = arguments.storage.as_deref().map(open_storage).transpose()?;
-    let directory_around = surroundings(&directory, &state)
+    let directory_around = surroundings(&home, &state)
         .reserve(&absolute, "the workflow's own file")
         .with_storage(storage.clone())
         .without_links_into(tier::noted(&StateDirectory::new(&state)));
@@ -148,10 +156,12 @@ fn load_with<'a>(
         default_name: &name,
         settings: &arguments.settings,
         param_files: &param_files,
+        replay,
     };
-    let (flow, included) = parse(&request, file, surroundings.as_ref())?;
+    let Reading { flow, included, trace } = parse(&request, file, surroundings.as_ref())?;
     let definition = define(file, &text, &included, &arguments.settings);
-    Ok(Loaded { flow, directory, state, definition, storage })
+    let directory = if trace.is_some() { StateDirectory::new(&state).replay(&name) } else { home.clone() };
+    Ok(Loaded { flow, directory, home, state, text, definition, trace, storage })
 }
 
 fn open_storage(place: &str) -> Result<Arc<dyn Storage>, Failure> {
@@ -177,11 +187,7 @@ pub fn surroundings(directory: &Path, state: &Path) -> Directory {
 }
 
 /// Parses a workflow, or shows what is wrong with it.
-pub fn parse(
-    request: &Request<'_>,
-    file: &Path,
-    surroundings: &dyn Surroundings,
-) -> Result<(Workflow, Vec<SourceFile>), Failure> {
+pub fn parse(request: &Request<'_>, file: &Path, surroundings: &dyn Surroundings) -> Result<Reading, Failure> {
     Workflow::read(request, surroundings).map_err(|mut problems| {
         // Files that are included are named from the workflow's directory, and a person looks for them from here.
         for included in problems.files.iter_mut().skip(request.param_files.len()) {

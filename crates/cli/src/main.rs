@@ -9,6 +9,7 @@ mod completions;
 mod diagnostics;
 mod exit;
 mod explain;
+mod export;
 mod generate;
 mod graph;
 mod load;
@@ -77,6 +78,8 @@ enum Command {
     Top(top::Arguments),
     /// Draw a workflow as DOT or SVG
     Graph(graph::Arguments),
+    /// Write a workflow, and how it ran, in WfFormat for other people's tools
+    Export(export::Arguments),
     /// Write a benchmark workflow
     Generate(generate::Arguments),
     /// Delete what Throng made
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

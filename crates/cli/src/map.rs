@@ -93,18 +93,27 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     }
     let text = workflow(arguments, &items)?;
     let name = format!("map-{:08x}", hash(arguments.command.as_bytes()) as u32);
-    let request = Request { text: &text, format: Format::Json, default_name: &name, settings: &[], param_files: &[] };
+    let request = Request {
+        text: &text,
+        format: Format::Json,
+        default_name: &name,
+        settings: &[],
+        param_files: &[],
+        replay: None,
+    };
     let surroundings = surroundings(&directory, &arguments.state);
     // The text that it was made of is nobody's: only what is wrong with it is told.
-    let (flow, _) = Workflow::read(&request, &surroundings).map_err(|problems| {
+    let reading = Workflow::read(&request, &surroundings).map_err(|problems| {
         let problem = &problems.shown[0];
         Failure::bad_input(
             &problem.message,
             problem.remedy.replace("`out: FILE`", "`--out PATH`").replace("`in: FILE`", "`--in PATH`"),
         )
     })?;
+    let flow = reading.flow;
     host::forget_peak();
     let about = About {
+        home: directory.clone(),
         directory,
         file: PathBuf::from("throng map"),
         state: arguments.state.clone(),

@@ -7,6 +7,7 @@
 //! ```
 
 mod compare;
+mod curve;
 pub mod faults;
 pub mod figures;
 mod machines;
@@ -48,6 +49,7 @@ Example:
   throng simulate flow.yaml --machines 4x8,2x16@1.5        and on those that we have?
   throng simulate flow.yaml --compare place=flds,mdl order=fifo,largest --seeds 1..5
   throng simulate flow.yaml --fault crashes:every=2h,back=5m   and if nodes die?
+  throng simulate flow.yaml --cache 1GB..64GB              how much room for data is worth it?
   throng simulate flow.yaml --plot busy.svg                a picture: who did what when
   throng simulate flow.yaml --record                       then `throng report` tells all about it
 
@@ -96,9 +98,21 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let flow = Arc::new(std::mem::take(&mut loaded.flow));
     let found = Found::of(&flow, &loaded.directory);
     if !arguments.compare.is_empty() {
+        if arguments.cluster.cache.is_range() {
+            let message = "--cache tries several sizes by itself, and --compare others beside them";
+            return Err(Failure::bad_input(message, "compare sizes with --compare cache=1GB,2GB,4GB"));
+        }
         found.warn();
         let axes = (arguments.compare.as_slice(), arguments.seeds.as_ref());
         return compare::run(&flow, &arguments.cluster, axes, &found, arguments.json);
+    }
+    if arguments.cluster.cache.is_range() {
+        if arguments.record {
+            let message = "several sizes of cache are several runs, and only one can be put on record";
+            return Err(Failure::bad_input(message, "give --cache one size, or leave out --record"));
+        }
+        found.warn();
+        return curve::run(&flow, &arguments.cluster, &found, arguments.plot.as_ref(), arguments.json);
     }
     let cluster = arguments.cluster.cluster(&flow, &found)?;
     if arguments.record {

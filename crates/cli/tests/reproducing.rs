@@ -12,6 +12,11 @@ fn reproduce(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     sandbox.throng(&all)
 }
 
+fn reproduce_mpdis(sandbox: &Sandbox, arguments: &[&str]) -> Output {
+    let all: Vec<&str> = ["reproduce", "mpdis", "--quick"].iter().chain(arguments).copied().collect();
+    sandbox.throng(&all)
+}
+
 /// The figure of a run.
 fn figure(results: &Value, run: &str, key: &str) -> f64 {
     let experiments = results["experiments"].as_array().unwrap();
@@ -155,4 +160,72 @@ fn what_cannot_be_is_told_at_once() {
     assert!(output.stderr.contains("cannot write taken"), "{output:?}");
     let output = reproduce(&sandbox, &["--seeds", "0"]).expect_code(2);
     assert!(output.stderr.contains("--seeds"), "{output:?}");
+}
+
+#[test]
+fn orders_on_a_shared_cache_beside_what_was_published() {
+    let sandbox = Sandbox::new();
+    let output = reproduce_mpdis(&sandbox, &["--seeds", "5", "--output", "out"]).expect_code(0);
+    assert_eq!(output.stderr, "wrote out/index.html: open it in a browser\n");
+    let page = sandbox.read("out/index.html");
+    for expected in [
+        "<h1>The simulations of MPDIS, reproduced</h1>",
+        "<section id=\"threads\">",
+        "<section id=\"pipelines\">",
+        "<td class=\"published\">1.95×</td>",
+        "<td class=\"published\">1741 GB</td>",
+        "<td class=\"published\">4.5×</td>",
+        "<tr class=\"own\"><th scope=\"row\">Throng (aware, informed)</th>",
+        "seeds 1 to 5",
+        "throng reproduce mpdis",
+        "Quick version",
+        "<svg ",
+    ] {
+        assert!(page.contains(expected), "no {expected}");
+    }
+    assert!(!page.contains("http") && !page.contains("NaN") && !page.contains("stuck"), "only numbers");
+
+    let results: Value = serde_json::from_str(&sandbox.read("out/results.json")).unwrap();
+    assert_eq!((&results["of"], &results["seeds"]), (&"mpdis".into(), &5.into()));
+    // Chance is tried with every seed, everything else once.
+    let runs = results["experiments"][1]["runs"].as_array().unwrap();
+    let seeds = |run: &str| {
+        runs.iter().filter(|found| found["run"] == run).map(|found| found["seed"].as_u64()).collect::<Vec<_>>()
+    };
+    assert_eq!(seeds("dag1, 480 GB, 8 units, B1: random"), [1, 2, 3, 4, 5].map(Some));
+    assert_eq!(seeds("dag1, 480 GB, 8 units, OG (WSD)"), [None]);
+
+    let time = |run: &str| figure(&results, run, "makespan_s");
+    let loaded = |run: &str| figure(&results, run, "loaded_bytes") / 1e9;
+    // Everything made has 22 GB at 120 GB, and so hardly leaves a cache of 20: the raw data and the computing are all there is.
+    assert!((time("dag1, 120 GB, 1 unit, OG (WSD)") - 987.0).abs() < 4.0);
+    assert!(loaded("dag1, 840 GB, 1 unit, OG (WSD)") < loaded("dag1, 840 GB, 1 unit, B2: HEFT"));
+    assert!(loaded("dag1, 480 GB, 1 unit, Throng (aware, informed)") == 0.0);
+    // Who is strict about one order waits.
+    assert!(figure(&results, "dag1, 840 GB, 8 units, PS (WSD)", "idle_share") > 0.5);
+    assert_eq!(figure(&results, "dag1, 840 GB, 1 unit, PS (WSD)", "idle_share"), 0.0);
+    // Each of 30 pipes costs OG one load of its nine.
+    assert_eq!(loaded("30 pipes, 1 unit, OG (WSD)"), 30.0);
+    assert_eq!(loaded("30 pipes, 1 unit, B2: HEFT"), 270.0);
+    assert_eq!(loaded("30 pipes, 1 unit, Throng (aware, LRU)"), 0.0);
+    for run in results["experiments"].as_array().unwrap().iter().flat_map(|one| one["runs"].as_array().unwrap()) {
+        let least = run["result"]["least_makespan_s"].as_f64().unwrap();
+        assert!(run["result"]["makespan_s"].as_f64().unwrap() >= least && least > 0.0, "{run}");
+    }
+}
+
+#[test]
+fn the_seeds_of_a_shared_cache_are_those_that_are_asked_for() {
+    let sandbox = Sandbox::new();
+    let files = |seed: &str| {
+        let only = ["--only", "pipelines", "--seeds", "1", "--seed", seed, "--json"];
+        let output = reproduce_mpdis(&sandbox, &only).expect_code(0);
+        assert_eq!(output.stdout, sandbox.read("reproduced-mpdis/results.json"));
+        output.stdout
+    };
+    let first = files("7");
+    assert_eq!(files("7"), first);
+    assert_ne!(files("8"), first);
+    let output = reproduce_mpdis(&sandbox, &["--only", "figures"]).expect_code(2);
+    assert!(output.stderr.contains("choose among threads, data-sizes, traffic, versions, pipelines"), "{output:?}");
 }

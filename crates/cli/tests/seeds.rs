@@ -32,6 +32,20 @@ fn seeds_of_workflows() {
 }
 
 #[test]
+fn seeds_of_wfformat() {
+    let seeds = seeds("wfformat");
+    let mut traces = 0;
+    for seed in &seeds {
+        let Ok(flow) = Workflow::parse(std::str::from_utf8(seed).unwrap(), Format::Json, "seed", &NoFiles) else {
+            continue;
+        };
+        traces += u32::from(flow.is_trace());
+        assert_eq!(flow.topological().len(), flow.task_count());
+    }
+    assert!(seeds.len() >= 4 && traces >= 3, "{traces} of {} are traces", seeds.len());
+}
+
+#[test]
 fn seeds_of_traces() {
     for seed in seeds("trace") {
         assert!(Reader::new(&seed).unwrap().count() > 10);

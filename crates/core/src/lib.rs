@@ -15,6 +15,7 @@ pub mod ids;
 pub mod kin;
 pub mod ledger;
 pub mod locality;
+mod lookup;
 pub mod member;
 pub mod node;
 pub mod order;

@@ -21,6 +21,7 @@ pub mod objects;
 pub mod process;
 pub mod progress;
 pub mod recording;
+pub mod replay;
 pub mod run;
 pub mod simulated;
 pub(crate) mod slot;

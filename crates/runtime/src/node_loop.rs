@@ -337,7 +337,7 @@ impl Shared {
         core.begun[slot.index()] = now;
         core.first_start.get_or_insert(now);
         let has_files = self.flow.inputs(task).len() > 0 || self.flow.outputs(task).len() > 0;
-        if !self.flow.is_builtin(task) || has_files {
+        if !self.flow.is_timer(task) || has_files {
             self.target(slot).reset();
             let holdings = core.node.holdings(slot);
             let mut told: Vec<(String, String)> =
@@ -355,7 +355,9 @@ impl Shared {
                 core.sleepers.insert((now + length, slot));
                 core.sleeping[slot.index()] = Some(now + length);
             }
-            Action::Program(_) | Action::Shell { .. } => unreachable!("not built in"),
+            Action::Program(_) | Action::Shell { .. } | Action::Replay { .. } | Action::Recorded => {
+                unreachable!("no timer")
+            }
         }
         false
     }

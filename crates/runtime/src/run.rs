@@ -47,6 +47,8 @@ pub enum Verify {
 pub struct Options {
     /// The directory that the workflow's paths start from.
     pub directory: PathBuf,
+    /// The directory that the state belongs to: the same, unless the paths start from somewhere in the state itself.
+    pub home: PathBuf,
     /// The file that the workflow was read from, for the record.
     pub file: PathBuf,
     /// The state directory.
@@ -257,7 +259,7 @@ impl Outlook {
         let outlook = if let Some(outlook) = early {
             outlook
         } else {
-            state.check_home(&options.directory)?;
+            state.check_home(&options.home)?;
             clear_up(&state, &flow, &options.directory)?;
             Outlook::new(flow, options)?
         };
@@ -266,12 +268,12 @@ impl Outlook {
 
     fn set_up(mut self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
         let mark = run_mark(&state);
-        state.set_home(&self.options.directory)?;
+        state.set_home(&self.options.home)?;
         let setup = self.node_setup();
-        let home = self.options.directory.clone();
-        let clearing = self.plan.is_some().then(|| Clearing { state: state.clone(), directory: home });
+        let place = self.options.directory.clone();
+        let clearing = self.plan.is_some().then(|| Clearing { state: state.clone(), directory: place.clone() });
         let tier = match self.plan.take() {
-            Some(plan) => Some(Tier::make(&plan.options, plan.staged, &state, links)?),
+            Some(plan) => Some(Tier::make(&plan.options, plan.staged, (&state, &place), links)?),
             None => None,
         };
         let journal = self.open_journal(&state)?;
@@ -494,9 +496,8 @@ fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result
     let mark = run_mark(state);
     let unfinished = leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
     if state.tier().exists() {
-        let place = Workplace::open(directory, PathBuf::new(), PathBuf::new()).map_err(io_error("open", directory))?;
         let inputs = (flow.made_count()..flow.object_count()).map(|number| flow.object_name(ObjectId::at(number)));
-        tier::clear(state, &place, inputs)?;
+        tier::clear(state, directory, inputs)?;
     }
     if unfinished.is_empty() {
         return Ok(());

@@ -4,6 +4,7 @@
 
 mod environment;
 mod launch;
+mod replay;
 mod streams;
 
 use std::collections::HashMap;
@@ -261,6 +262,9 @@ impl<'a> SlotRunner<'a> {
             }
             Action::Noop => {}
             Action::Sleep(length) => self.sleep(job, length)?,
+            Action::Replay { length, spins } => self.replay(job, length, spins, result)?,
+            // Nobody begins such a run; if somebody did, it would be no harm.
+            Action::Recorded => {}
         }
         if shared.flow.is_builtin(job.task) {
             result.attempt.ended = shared.clock.now();
@@ -356,17 +360,7 @@ impl<'a> SlotRunner<'a> {
 
     /// Waits out a built-in `sleep` that has files to look after; others are timers of the main thread.
     fn sleep(&self, job: Job, length: Duration) -> Result<(), Trouble> {
-        let end = self.shared.clock.now() + length;
-        loop {
-            if let Some(told) = self.shared.target(self.slot).told() {
-                return Err(self.ended_by_us(job, told));
-            }
-            let left = end.since(self.shared.clock.now());
-            if left.is_zero() {
-                return Ok(());
-            }
-            std::thread::sleep(left.min(GROUP_POLL));
-        }
+        self.sleep_until(job, self.shared.clock.now() + length)
     }
 
     fn run_process(&mut self, job: Job, words: Vec<String>, result: &mut AttemptResult) -> Result<(), Trouble> {

@@ -9,6 +9,7 @@
 //!     aside/RUN/      outputs of attempts that did not succeed
 //!     kept/RUN/       files that were in the way and are not Throng's
 //!     tier/           where the memory tier of a run is, and what links lead into it
+//!     replay/NAME/    files of a trace that is replayed
 //!     home            the directory that this is the state of, if it is not the one around it
 //!     runs/RUN/       one directory per run: about.json, definition, workflow, trace, log
 //! ```
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use throng_core::workflow::Workflow;
 
 use crate::tier::TierEnd;
 
@@ -143,6 +145,18 @@ impl StateDirectory {
                 absolute.parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
             }
         }
+    }
+
+    /// The directory that the paths of a workflow start from: a trace has one of its own in here, so that a replay cannot touch
+    /// anybody's files.
+    pub fn directory_of(&self, flow: &Workflow) -> PathBuf {
+        if flow.is_trace() { self.replay(flow.title()) } else { self.directory() }
+    }
+
+    /// Where the files of a trace lie when it is replayed.
+    pub fn replay(&self, title: &str) -> PathBuf {
+        let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        path.join("replay").join(title)
     }
 
     /// Refuses to be the state of another directory than before: tasks of the same name would be mixed up.

@@ -47,6 +47,8 @@ pub struct Outcome {
     pub hits: u64,
     /// Inputs that had to be brought.
     pub misses: u64,
+    /// The size of those.
+    pub missed_bytes: u64,
     /// Steals and pulls begun.
     pub hunts: u64,
     /// Those that brought something.

@@ -78,7 +78,7 @@ fn modified_unix_ms(path: &Path) -> Option<u64> {
 fn changed_inputs(scene: &Scene<'_>, earlier: &Earlier) -> Vec<InputChange> {
     let flow = &scene.recording.flow;
     let Some(done) = &earlier.done else { return Vec::new() };
-    let home = scene.state.directory();
+    let home = scene.state.directory_of(flow);
     let inputs = flow.inputs(scene.task).take(FILES_LOOKED_AT);
     let change = |object: ObjectId| {
         let file = flow.object_name(object).to_owned();
@@ -117,7 +117,7 @@ fn remade_inputs(scene: &Scene<'_>, noted: &Noted<'_>) -> Vec<InputChange> {
 
 fn outputs(scene: &Scene<'_>) -> Vec<OutputChange> {
     let flow = &scene.recording.flow;
-    let (home, kept) = (scene.state.directory(), scene.state.kept(scene.run.number));
+    let (home, kept) = (scene.state.directory_of(flow), scene.state.kept(scene.run.number));
     flow.outputs(scene.task)
         .take(FILES_LOOKED_AT)
         .map(|object| {

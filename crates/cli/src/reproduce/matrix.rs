@@ -3,45 +3,46 @@
 
 mod all_pairs;
 mod benchmarks;
+mod case;
 mod image_stacking;
 mod no_op;
 mod scale;
-mod setting;
 
 use throng_core::policy::Policy;
 use throng_sim::{Cluster, Outcome};
 
-use super::runner::{Case, Recipe, Results};
-use super::section::Section;
+use self::case::Case;
+use super::publication::{Experiment, Publication};
+use super::runner::{self, Recipe};
+use super::setting::Setting;
 use crate::simulate::summary;
-pub use setting::Setting;
 
-/// A published experiment.
-pub struct Experiment {
-    /// What it is called on the command line.
-    pub name: &'static str,
-    /// Whether it takes too much to be run unasked.
-    pub only_if_named: bool,
-    /// What is run.
-    pub cases: fn(&Setting) -> Vec<Case>,
-    /// What is told of it.
-    pub tell: fn(&Setting, &Results) -> Section,
-}
+/// What came out of the runs of an experiment.
+type Results = runner::Results<Case>;
 
-/// All experiments, as the page has them.
-pub const EXPERIMENTS: [Experiment; 6] = [
-    Experiment {
-        name: "image-stacking",
-        only_if_named: false,
-        cases: image_stacking::cases,
-        tell: image_stacking::tell,
-    },
-    Experiment { name: "all-pairs", only_if_named: false, cases: all_pairs::cases, tell: all_pairs::tell },
-    Experiment { name: "benchmarks", only_if_named: false, cases: benchmarks::cases, tell: benchmarks::tell },
-    Experiment { name: "no-op", only_if_named: false, cases: no_op::cases, tell: no_op::tell },
-    Experiment { name: "scale", only_if_named: false, cases: scale::cases, tell: scale::tell },
-    Experiment { name: "scale-128k", only_if_named: true, cases: scale::largest_cases, tell: scale::tell_largest },
-];
+/// The publication.
+pub const MATRIX: Publication<Case> = Publication {
+    name: "matrix",
+    title: "The experiments of MATRIX, reproduced",
+    about: "The published experiments on data-aware work stealing, simulated with the code that schedules real runs. Unless a section says \
+            otherwise: 100 nodes with 2 cores and 8\u{a0}GB each, a network of 1\u{a0}Gbit/s",
+    beside: "Rows and columns that begin with Throng are not part of the reproduction: they show what Throng does by itself (place fair, \
+             order aware) on the same workload and cluster.",
+    quick: "workloads are smaller than published, so that beginnings and ends of runs weigh more",
+    experiments: &[
+        Experiment {
+            name: "image-stacking",
+            only_if_named: false,
+            cases: image_stacking::cases,
+            tell: image_stacking::tell,
+        },
+        Experiment { name: "all-pairs", only_if_named: false, cases: all_pairs::cases, tell: all_pairs::tell },
+        Experiment { name: "benchmarks", only_if_named: false, cases: benchmarks::cases, tell: benchmarks::tell },
+        Experiment { name: "no-op", only_if_named: false, cases: no_op::cases, tell: no_op::tell },
+        Experiment { name: "scale", only_if_named: false, cases: scale::cases, tell: scale::tell },
+        Experiment { name: "scale-128k", only_if_named: true, cases: scale::largest_cases, tell: scale::tell_largest },
+    ],
+};
 
 /// Cores of a node, as published.
 const CORES: u32 = 2;

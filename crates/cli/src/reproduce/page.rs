@@ -3,39 +3,47 @@
 use std::fmt::Write;
 
 use super::chart;
-use super::matrix::Setting;
+use super::publication::Publication;
+use super::runner::Job;
 use super::section::{Section, Table};
+use super::setting::Setting;
 use crate::graph::text::escape_xml;
 
 const STYLE: &str = include_str!("page.css");
 
 /// The page as HTML.
-pub fn html(setting: &Setting, sections: &[(&str, &Section)]) -> String {
+pub fn html<J: Job>(publication: &Publication<J>, setting: &Setting, sections: &[(&str, &Section)]) -> String {
     let mut text = String::new();
-    write_page(setting, sections, &mut text).expect("writing to a string cannot fail");
+    write_page(publication, setting, sections, &mut text).expect("writing to a string cannot fail");
     text
 }
 
-fn write_page(setting: &Setting, sections: &[(&str, &Section)], out: &mut String) -> std::fmt::Result {
+fn write_page<J: Job>(
+    publication: &Publication<J>,
+    setting: &Setting,
+    sections: &[(&str, &Section)],
+    out: &mut String,
+) -> std::fmt::Result {
+    let [title, about, beside, quick] =
+        [publication.title, publication.about, publication.beside, publication.quick].map(escape_xml);
     writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
     writeln!(out, "<meta name=\"color-scheme\" content=\"light dark\">")?;
-    writeln!(out, "<title>MATRIX, reproduced</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>")?;
-    writeln!(out, "<h1>The experiments of MATRIX, reproduced</h1>")?;
+    writeln!(out, "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>")?;
+    writeln!(out, "<h1>{title}</h1>")?;
     writeln!(
         out,
-        "<p>The published experiments on data-aware work stealing, simulated with the code that schedules real runs. \
-         Unless a section says otherwise: 100 nodes with 2 cores and 8&nbsp;GB each, a network of 1&nbsp;Gbit/s, {}. \
-         <span class=\"mark\">Shaded columns</span> are published figures; all others are simulated here. Nothing has been \
-         tuned to match.</p>",
+        "<p>{about}, {}. <span class=\"mark\">Shaded columns</span> are published figures; all others are simulated here. \
+         Nothing has been tuned to match.</p>",
         setting.seeds_in_words()
     )?;
-    writeln!(out, "<p>{}</p>", Setting::beside())?;
+    writeln!(out, "<p>{beside}</p>")?;
     if setting.quick {
         writeln!(
             out,
-            "<p class=\"warning\"><b>Quick version:</b> workloads are smaller than published, so that beginnings and ends of \
-             runs weigh more. Run <code>throng reproduce matrix</code> without <code>--quick</code> for figures to compare.</p>"
+            "<p class=\"warning\"><b>Quick version:</b> {quick}. Run <code>throng reproduce {}</code> without \
+             <code>--quick</code> for figures to compare.</p>",
+            publication.name
         )?;
     }
     writeln!(out, "<nav>")?;

@@ -1,27 +1,35 @@
 //! Figures of the same run with several seeds: their mean, and how far the farthest of them is from it.
 
-use throng_sim::Outcome;
-
-/// The same run, once for each seed.
-pub struct Repeated<'a> {
-    /// In the order of the seeds; there is at least one.
-    pub runs: Vec<&'a Outcome>,
+/// What can be said of every run.
+pub trait Ending {
+    /// Whether it did not come to its end.
+    fn is_stuck(&self) -> bool;
+    /// Whether it did everything.
+    fn is_whole(&self) -> bool {
+        !self.is_stuck()
+    }
 }
 
-impl<'a> Repeated<'a> {
+/// The same run, once for each seed; or once, if it leaves nothing to chance.
+pub struct Repeated<'a, O> {
+    /// In the order of the seeds; there is at least one.
+    pub runs: Vec<&'a O>,
+}
+
+impl<'a, O: Ending> Repeated<'a, O> {
     /// The run with the first seed, for what cannot be averaged.
-    pub fn first(&self) -> &'a Outcome {
+    pub fn first(&self) -> &'a O {
         self.runs[0]
     }
 
     /// A figure of each run; none if some run did not come to its end.
-    pub fn figure(&self, figure: impl Fn(&Outcome) -> f64) -> Figure {
-        let is_stuck = self.runs.iter().any(|run| run.stuck.is_some());
+    pub fn figure(&self, figure: impl Fn(&O) -> f64) -> Figure {
+        let is_stuck = self.runs.iter().any(|run| run.is_stuck());
         Figure((!is_stuck).then(|| self.runs.iter().map(|run| figure(run)).collect()))
     }
 
     /// The mean of a figure of all runs.
-    pub fn mean(&self, figure: impl Fn(&Outcome) -> f64) -> f64 {
+    pub fn mean(&self, figure: impl Fn(&O) -> f64) -> f64 {
         self.runs.iter().map(|run| figure(run)).sum::<f64>() / self.runs.len() as f64
     }
 }
@@ -30,11 +38,13 @@ impl<'a> Repeated<'a> {
 pub struct Figure(Option<Vec<f64>>);
 
 impl Figure {
-    /// Several figures made one, seed by seed, such as their mean over all sizes of a cluster.
+    /// Several figures made one, seed by seed, such as their mean over all sizes of a cluster. What was run once stands for all seeds.
     pub fn together(figures: &[Figure], join: impl Fn(&[f64]) -> f64) -> Figure {
         let each: Option<Vec<&Vec<f64>>> = figures.iter().map(|figure| figure.0.as_ref()).collect();
-        let seeds = |each: &[&Vec<f64>]| each.iter().map(|of_seeds| of_seeds.len()).min().unwrap_or(0);
-        let of_seed = |each: &[&Vec<f64>], seed: usize| each.iter().map(|of_seeds| of_seeds[seed]).collect::<Vec<_>>();
+        let seeds = |each: &[&Vec<f64>]| each.iter().map(|of_seeds| of_seeds.len()).max().unwrap_or(0);
+        let of_seed = |each: &[&Vec<f64>], seed: usize| {
+            each.iter().map(|of_seeds| of_seeds[seed % of_seeds.len()]).collect::<Vec<_>>()
+        };
         Figure(each.map(|each| (0..seeds(&each)).map(|seed| join(&of_seed(&each, seed))).collect()))
     }
 
@@ -63,6 +73,8 @@ pub fn least(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use throng_sim::Outcome;
+
     use super::*;
 
     fn told(figure: &Figure) -> String {
@@ -82,6 +94,8 @@ mod tests {
         assert_eq!(told(&Figure::together(&figures, mean)), "3.0 s ±1.0 s");
         assert_eq!(told(&Figure::together(&figures, least)), "1.5 s ±0.5 s");
         assert_eq!(told(&Figure::together(&[Figure(None)], mean)), "stuck");
+        let once = [Figure(Some(vec![1.0, 2.0])), Figure(Some(vec![3.0]))];
+        assert_eq!(told(&Figure::together(&once, mean)), "2.2 s ±0.2 s");
     }
 
     #[test]

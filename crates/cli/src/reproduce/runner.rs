@@ -5,20 +5,17 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
+use serde_json::Value;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 use throng_sim::generate::{Options, Plan, Shape};
-use throng_sim::{Cluster, Outcome, World};
 
-use super::repeated::Repeated;
+use super::repeated::{Ending, Repeated};
 use crate::exit::Failure;
 use crate::simulate::progress::Bar;
 
 /// Tasks under way at once: each takes 100 bytes in a bag and 150 where it reads a file, so this is less than a gigabyte.
 const TASKS_AT_ONCE: u64 = 5_000_000;
-/// Points of a curve of busy slots that are kept: as many as can be seen.
-const CURVE_POINTS: usize = 300;
 
 /// How to come by a workflow.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,40 +71,42 @@ impl Recipe {
     }
 }
 
-/// A run to simulate.
-pub struct Case {
+/// One run of an experiment.
+pub trait Job: Sync + Send {
+    /// What comes out of it.
+    type Outcome: Ending + Send;
     /// By what it is found again.
-    pub label: String,
+    fn label(&self) -> &str;
     /// What runs.
-    pub recipe: Recipe,
-    /// Where.
-    pub cluster: Cluster,
-    /// Whether somebody wants to see how many slots were busy when.
-    pub wants_curve: bool,
+    fn recipe(&self) -> &Recipe;
+    /// Runs it.
+    fn run(&self, flow: &Arc<Workflow>) -> Result<Self::Outcome, Failure>;
+    /// The run and its figures, for programs.
+    fn as_json(&self, outcome: &Self::Outcome) -> Value;
 }
 
-/// What came out of an experiment's cases.
-pub struct Results {
-    runs: Vec<(String, Cluster, Outcome)>,
+/// What came out of an experiment's runs.
+pub struct Results<J: Job> {
+    runs: Vec<(J, J::Outcome)>,
 }
 
-impl Results {
+impl<J: Job> Results<J> {
     /// The run of this label, with every seed. Everybody asks only for what he has ordered.
-    pub fn get(&self, label: &str) -> Repeated<'_> {
-        let runs = self.runs.iter().filter(|(known, _, _)| known == label).map(|(_, _, outcome)| outcome);
-        let runs: Vec<&Outcome> = runs.collect();
+    pub fn get(&self, label: &str) -> Repeated<'_, J::Outcome> {
+        let runs: Vec<_> =
+            self.runs.iter().filter(|(job, _)| job.label() == label).map(|(_, outcome)| outcome).collect();
         assert!(!runs.is_empty(), "no run is called `{label}`");
         Repeated { runs }
     }
 
-    /// All runs, in the order of their cases.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Cluster, &Outcome)> {
-        self.runs.iter().map(|(label, cluster, outcome)| (label.as_str(), cluster, outcome))
+    /// All runs, in the order in which they were asked for.
+    pub fn iter(&self) -> impl Iterator<Item = &(J, J::Outcome)> {
+        self.runs.iter()
     }
 
     /// Whether every run came to its end.
     pub fn is_whole(&self) -> bool {
-        self.runs.iter().all(|(_, _, outcome)| outcome.stuck.is_none() && outcome.not_done == 0)
+        self.runs.iter().all(|(_, outcome)| outcome.is_whole())
     }
 }
 
@@ -118,6 +117,9 @@ struct Shared {
     flow: Mutex<Option<Arc<Workflow>>>,
     users: AtomicUsize,
 }
+
+/// What came out of a run, as soon as something has.
+type Done<J> = Mutex<Option<Result<<J as Job>::Outcome, Failure>>>;
 
 /// How many tasks are under way.
 #[derive(Default)]
@@ -146,13 +148,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Runs the cases of several experiments.
-pub fn run(experiments: Vec<Vec<Case>>) -> Result<Vec<Results>, Failure> {
+pub fn run<J: Job>(experiments: Vec<Vec<J>>) -> Result<Vec<Results<J>>, Failure> {
     let mut workflows: Vec<Shared> = Vec::new();
-    let mut jobs: Vec<(usize, Case)> = Vec::new();
+    let mut jobs: Vec<(usize, J)> = Vec::new();
     let lengths: Vec<usize> = experiments.iter().map(Vec::len).collect();
     for case in experiments.into_iter().flatten() {
-        let at = workflows.iter().position(|known| known.recipe == case.recipe).unwrap_or_else(|| {
-            let (recipe, tasks) = (case.recipe.clone(), case.recipe.task_count());
+        let at = workflows.iter().position(|known| known.recipe == *case.recipe()).unwrap_or_else(|| {
+            let (recipe, tasks) = (case.recipe().clone(), case.recipe().task_count());
             workflows.push(Shared { recipe, tasks, flow: Mutex::new(None), users: AtomicUsize::new(0) });
             workflows.len() - 1
         });
@@ -162,7 +164,7 @@ pub fn run(experiments: Vec<Vec<Case>>) -> Result<Vec<Results>, Failure> {
     // Cases of one workflow run one after the other, so that few workflows are in memory.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|job| jobs[*job].0);
-    let done: Vec<Mutex<Option<Result<Outcome, Failure>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    let done: Vec<Done<J>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let (next, room) = (AtomicUsize::new(0), Room::default());
     let bar = Bar::new(jobs.len() as u64, "runs");
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(jobs.len());
@@ -181,7 +183,7 @@ pub fn run(experiments: Vec<Vec<Case>>) -> Result<Vec<Results>, Failure> {
     });
     let mut outcomes = jobs.into_iter().zip(done).map(|((_, case), done)| {
         let outcome = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((case.label, case.cluster, outcome.expect("every case was taken by some thread")?))
+        Ok((case, outcome.expect("every case was taken by some thread")?))
     });
     let of_experiment = |length: &usize| {
         let runs = outcomes.by_ref().take(*length).collect::<Result<_, Failure>>()?;
@@ -190,56 +192,20 @@ pub fn run(experiments: Vec<Vec<Case>>) -> Result<Vec<Results>, Failure> {
     lengths.iter().map(of_experiment).collect()
 }
 
-fn simulate(shared: &Shared, case: &Case, room: &Room) -> Result<Outcome, Failure> {
+fn simulate<J: Job>(shared: &Shared, case: &J, room: &Room) -> Result<J::Outcome, Failure> {
     room.enter(shared.tasks);
     let flow = locked(&shared.flow).get_or_insert_with(|| shared.recipe.workflow()).clone();
-    let world = World::new(flow, case.cluster.clone());
-    let world = world.map_err(|error| Failure::internal(error, "this is a bug in an experiment: please report it"))?;
-    let mut outcome = if case.wants_curve { world.with_curve() } else { world }.run();
-    outcome.busy_curve = thinned(&outcome.busy_curve, outcome.makespan);
+    let outcome = case.run(&flow);
     if shared.users.fetch_sub(1, Ordering::Relaxed) == 1 {
         *locked(&shared.flow) = None;
     }
     room.leave(shared.tasks);
-    Ok(outcome)
-}
-
-/// The mean of a curve in each of [`CURVE_POINTS`] parts of its time.
-fn thinned(curve: &[(Duration, u32)], length: Duration) -> Vec<(Duration, u32)> {
-    if curve.is_empty() || length.is_zero() {
-        return Vec::new();
-    }
-    let step = length.as_secs_f64() / CURVE_POINTS as f64;
-    let mut sums = vec![0.0; CURVE_POINTS];
-    let ends = curve.iter().skip(1).map(|(time, _)| *time).chain([length]);
-    for ((from, busy), to) in curve.iter().zip(ends) {
-        let (from, to) = (from.as_secs_f64(), to.min(length).as_secs_f64());
-        for (part, sum) in sums.iter_mut().enumerate().skip((from / step) as usize) {
-            let (begin, end) = (part as f64 * step, (part + 1) as f64 * step);
-            if begin >= to {
-                break;
-            }
-            *sum += f64::from(*busy) * (end.min(to) - begin.max(from)).max(0.0);
-        }
-    }
-    let point = |(part, sum): (usize, &f64)| (Duration::from_secs_f64(part as f64 * step), (sum / step).round() as u32);
-    sums.iter().enumerate().map(point).collect()
+    outcome
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_thinned_curve_has_the_same_area() {
-        let second = Duration::from_secs;
-        let curve = [(second(0), 100), (second(15), 40), (second(20), 0)];
-        let thin = thinned(&curve, second(30));
-        let area: f64 = thin.iter().map(|(_, busy)| f64::from(*busy) * 30.0 / CURVE_POINTS as f64).sum();
-        assert!((area - 1700.0).abs() < 1.0, "{area}");
-        assert_eq!((thin[0].1, thin[199].1, thin[299].1), (100, 40, 0));
-        assert!(thinned(&[], second(1)).is_empty());
-    }
 
     #[test]
     fn a_case_that_is_too_large_runs_alone() {

@@ -65,6 +65,8 @@ pub enum VerifyBy {
 pub struct About {
     /// The directory that paths start from.
     pub directory: PathBuf,
+    /// The directory that the state belongs to.
+    pub home: PathBuf,
     /// The file of the workflow.
     pub file: PathBuf,
     /// Where the state is.
@@ -118,6 +120,7 @@ impl RunArguments {
         Ok(Options {
             state: about.state,
             directory: about.directory,
+            home: about.home,
             file: about.file,
             definition: about.definition,
             order: policy(self.order.as_deref().unwrap_or(if about.tier.is_some() { "aware" } else { "fifo" }))?,

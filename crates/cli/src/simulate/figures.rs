@@ -106,6 +106,7 @@ pub fn result(outcome: &Outcome) -> Value {
         "disk_written_bytes": outcome.disk_written_bytes,
         "cache_hits": outcome.hits,
         "cache_misses": outcome.misses,
+        "cache_missed_bytes": outcome.missed_bytes,
         "steals_tried": outcome.hunts,
         "steals_won": outcome.hunts_won,
         "stolen": outcome.stolen,

@@ -11,6 +11,7 @@ use throng_runtime::run::demand_in_words;
 use throng_sim::cluster::Variation;
 use throng_sim::{Cluster, Inputs, Submission};
 
+use super::curve::{self, Sizes};
 use super::faults::{self, Fault};
 use super::machines::{Machines, machines};
 use super::sizes::Found;
@@ -51,9 +52,9 @@ pub struct ClusterArguments {
     /// How long a message takes
     #[arg(long, default_value = "100us", value_name = "TIME", value_parser = quantity::duration)]
     pub latency: Duration,
-    /// How much room each node has for data
-    #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = quantity::bytes)]
-    pub cache: u64,
+    /// How much room each node has for data; 1GB..64GB tries every size from one to the other, each twice the one before
+    #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = curve::sizes)]
+    pub cache: Sizes,
     /// Where files from outside lie at first: spread evenly, scattered by chance, shared, everywhere or node=K, counted from 0
     #[arg(long, default_value = "spread", value_name = "WHERE", value_parser = inputs)]
     pub inputs: Inputs,
@@ -151,7 +152,7 @@ impl ClusterArguments {
             "nodes" => self.nodes = number(MOST_NODES)?,
             "cores" => self.cores = number(MOST_CORES)?,
             "bandwidth" => self.bandwidth = quantity::bandwidth(value)?,
-            "cache" => self.cache = quantity::bytes(value)?,
+            "cache" => self.cache = Sizes::one(quantity::bytes(value)?),
             "inputs" => self.inputs = inputs(value)?,
             "outputs" => self.outputs = outputs(value)?,
             "evict" => self.evict = policy(value)?,
@@ -180,7 +181,7 @@ impl ClusterArguments {
             bandwidth: self.bandwidth,
             core_bandwidth: self.core_bandwidth,
             latency: self.latency,
-            cache_bytes: self.cache,
+            cache_bytes: self.cache.first,
             staged_per_core: self.staged,
             shared_bandwidth: self.shared_bandwidth,
             disk_bandwidth: self.disk_bandwidth,

@@ -16,7 +16,7 @@ pub fn check(loaded: &Loaded) -> Result<(), Failure> {
         let message = format!("another run is using {}", state.path().display());
         return Err(Failure::bad_input(message, BUSY));
     }
-    state.check_home(&loaded.directory).map_err(refused)
+    state.check_home(&loaded.home).map_err(refused)
 }
 
 const BUSY: &str = "wait until it has ended, or keep the record elsewhere with --state";
@@ -63,7 +63,7 @@ pub fn record(
         end: end(flow, outcome),
         trace,
     };
-    run.record(&StateDirectory::new(&loaded.state), &loaded.directory).map_err(refused)
+    run.record(&StateDirectory::new(&loaded.state), &loaded.home).map_err(refused)
 }
 
 fn end(flow: &Workflow, outcome: &Outcome) -> RunEnd {

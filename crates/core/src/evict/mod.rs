@@ -22,6 +22,10 @@ pub trait Evict: Send {
     fn has(&self, item: u32) -> bool;
     /// Whatever is here, in the order in which it should go.
     fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_>;
+    /// Whether anybody will read an item again once it is here.
+    fn is_wanted(&self, _item: u32) -> bool {
+        true
+    }
     /// A task may start.
     fn ready(&mut self, _task: TaskId) {}
     /// A task that could have started is not here any more.

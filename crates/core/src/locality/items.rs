@@ -34,6 +34,8 @@ pub struct Items {
     weights: Vec<u64>,
     /// For each item the object that it is, in ascending order.
     objects: Vec<u32>,
+    /// For each item how many tasks in a row there are from its last reader to an end; empty if nobody has said it.
+    tails: Vec<u32>,
 }
 
 /// Collects items task by task.
@@ -61,6 +63,9 @@ impl ItemsBuilder {
     pub fn build(mut self) -> Items {
         let items = &mut self.items;
         let tasks = items.inputs.ends.len();
+        // So that the sum of all can be counted whatever sizes people write: larger files do not exist.
+        let most = i64::MAX as u64 / (items.weights.len() as u64 + 1);
+        items.weights.iter_mut().for_each(|weight| *weight = (*weight).min(most));
         let mut ends = vec![0u32; items.weights.len()];
         items.inputs.entries.iter().for_each(|item| ends[*item as usize] += 1);
         let mut sum = 0;
@@ -105,7 +110,19 @@ impl Items {
             let (inputs, outputs) = (flow.inputs(task), flow.outputs(task));
             builder.task(inputs.filter_map(known).collect(), outputs.filter_map(known).collect());
         }
-        builder.build()
+        builder.build().with_steps(&crate::order::steps_to_end(flow))
+    }
+
+    /// The same, knowing for each task how many there are in a row from it to an end.
+    pub fn with_steps(mut self, steps: &[u32]) -> Items {
+        let tail = |item| self.readers(item).map(|reader| steps[reader.index()]).min().unwrap_or(0);
+        self.tails = (0..self.count() as u32).map(tail).collect();
+        self
+    }
+
+    /// How many tasks in a row there are from the last reader of an item to an end: the fewer, the later it is needed.
+    pub fn tail(&self, item: u32) -> u32 {
+        self.tails.get(item as usize).copied().unwrap_or(0)
     }
 
     /// How many tasks there are.

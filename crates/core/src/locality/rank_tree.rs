@@ -4,13 +4,13 @@
 #[derive(Clone, Debug, Default)]
 pub(super) struct RankTree {
     /// `tree[i - 1]` is the sum of the weights at the moments from `i - (i & -i) + 1` to `i`.
-    tree: Vec<i128>,
-    total: i128,
+    tree: Vec<i64>,
+    total: i64,
 }
 
 impl RankTree {
     /// Adds to the weight of a moment.
-    pub(super) fn add(&mut self, moment: u32, weight: i128) {
+    pub(super) fn add(&mut self, moment: u32, weight: i64) {
         self.grow(moment as usize);
         self.total += weight;
         let mut at = moment as usize;
@@ -21,7 +21,7 @@ impl RankTree {
     }
 
     /// The weight of all moments after one.
-    pub(super) fn after(&self, moment: u32) -> i128 {
+    pub(super) fn after(&self, moment: u32) -> i64 {
         let mut at = (moment as usize).min(self.tree.len());
         let mut before = 0;
         while at > 0 {
@@ -49,15 +49,15 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_a_plain_list() {
-        let (mut tree, mut plain) = (RankTree::default(), vec![0i128; 1000]);
+        let (mut tree, mut plain) = (RankTree::default(), vec![0i64; 1000]);
         let mut rng = Rng::new(7);
         for step in 0..2000 {
             let moment = 1 + rng.below(1 + step.min(998)) as usize;
-            let weight = rng.below(100) as i128 - 30;
+            let weight = rng.below(100) as i64 - 30;
             tree.add(moment as u32, weight);
             plain[moment] += weight;
             let asked = rng.below(1000) as usize;
-            assert_eq!(tree.after(asked as u32), plain[(asked + 1).min(1000)..].iter().sum::<i128>(), "step {step}");
+            assert_eq!(tree.after(asked as u32), plain[(asked + 1).min(1000)..].iter().sum::<i64>(), "step {step}");
         }
     }
 }

@@ -80,7 +80,7 @@ struct Uses {
     /// When it was last read, or 0.
     read: u32,
     /// What its distance counts of itself, and, from the first use, what has been counted already.
-    counted: i128,
+    counted: i64,
 }
 
 /// The uses of all items so far.
@@ -111,8 +111,8 @@ impl Recency {
         self.total
     }
 
-    fn weight(&self, item: u32) -> i128 {
-        if self.metric.weighs() { i128::from(self.items.weight(item)) } else { 1 }
+    fn weight(&self, item: u32) -> i64 {
+        if self.metric.weighs() { self.items.weight(item) as i64 } else { 1 }
     }
 
     /// The mark of an item, if it has been used.
@@ -121,12 +121,12 @@ impl Recency {
     }
 
     /// What was read after a mark. It never becomes less.
-    pub(crate) fn reach(&self, mark: u32) -> i128 {
+    pub(crate) fn reach(&self, mark: u32) -> i64 {
         self.moments.after(mark)
     }
 
     /// What an item's distance counts of itself, and what has been counted already.
-    pub(crate) fn counted(&self, item: u32) -> i128 {
+    pub(crate) fn counted(&self, item: u32) -> i64 {
         self.uses[item as usize].map_or(0, |uses| uses.counted)
     }
 
@@ -136,13 +136,14 @@ impl Recency {
         if self.metric.is_of_accesses() {
             return -self.read_on_the_way(inputs);
         }
-        inputs.iter().filter_map(|item| self.uses[*item as usize]).map(|uses| uses.counted).sum()
+        inputs.iter().filter_map(|item| self.uses[*item as usize]).map(|uses| i128::from(uses.counted)).sum()
     }
 
     /// What a start would add to the measure.
     pub fn added_by(&self, task: TaskId) -> i128 {
         let inputs = self.items.inputs(task);
-        let reach: i128 = inputs.iter().filter_map(|item| self.mark(*item)).map(|mark| self.reach(mark)).sum();
+        let marks = inputs.iter().filter_map(|item| self.mark(*item));
+        let reach: i128 = marks.map(|mark| i128::from(self.reach(mark))).sum();
         reach - self.discount(task)
     }
 
@@ -156,14 +157,14 @@ impl Recency {
             let mark = self.mark(*item);
             // Places from the end, so that older is after.
             let place = |mark: u32| (marks.len() - marks.partition_point(|other| *other < mark)) as u32;
-            sum += mark.map_or(0, |mark| earlier.after(place(mark)));
+            sum += mark.map_or(0, |mark| i128::from(earlier.after(place(mark))));
             earlier.add(place(mark.unwrap_or(0)), self.weight(*item));
         }
         sum
     }
 
     /// The distance of an item that would be used now, if it has been used before: for those who want every gap.
-    pub fn distance(&self, item: u32) -> Option<i128> {
+    pub fn distance(&self, item: u32) -> Option<i64> {
         let uses = self.uses[item as usize]?;
         Some(self.reach(uses.mark) - uses.counted)
     }
@@ -178,7 +179,7 @@ impl Recency {
         }
         let inputs = items.inputs(task);
         self.now += u32::from(!inputs.is_empty());
-        let distances: Vec<Option<i128>> = inputs.iter().map(|item| self.distance(*item)).collect();
+        let distances: Vec<Option<i64>> = inputs.iter().map(|item| self.distance(*item)).collect();
         let before: Vec<Option<Uses>> = inputs.iter().map(|item| self.uses[*item as usize]).collect();
         for item in inputs {
             self.read(*item);
@@ -222,7 +223,7 @@ impl Recency {
 
     /// For every item that a task which is not done will read: the items in between, by number, and what has been counted of them.
     /// It tells situations apart that differ in what is to come, for few tasks.
-    pub(super) fn between(&self, done: u64) -> Vec<(u32, Vec<u32>, i128)> {
+    pub(super) fn between(&self, done: u64) -> Vec<(u32, Vec<u32>, i64)> {
         let is_live = |item: &u32| self.items.readers(*item).any(|reader| done >> reader.0 & 1 == 0);
         let items = (0..self.items.count() as u32).filter(is_live);
         let used = items.filter_map(|item| self.uses[item as usize].map(|uses| (item, uses)));

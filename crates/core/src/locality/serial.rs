@@ -91,7 +91,7 @@ fn exact(recency: &Recency, graph: &dyn Precedence) -> Serial {
 }
 
 /// What is done, and what lies in between for all items that will be used again: the future depends on nothing else.
-type Seen = (u64, Vec<(u32, Vec<u32>, i128)>);
+type Seen = (u64, Vec<(u32, Vec<u32>, i64)>);
 
 /// The least that can be added from here, and the first of the orders that add no more.
 fn best_from(

@@ -14,7 +14,7 @@ pub(super) fn order(steps: Arc<Vec<u32>>) -> impl Order {
 }
 
 /// For each task, how many tasks there are on the longest way from it to an end, itself included.
-pub(super) fn steps_to_end(flow: &Workflow) -> Vec<u32> {
+pub(crate) fn steps_to_end(flow: &Workflow) -> Vec<u32> {
     let mut steps = vec![1; flow.task_count()];
     for task in flow.topological().into_iter().rev() {
         steps[task.index()] = 1 + flow.children(task).map(|child| steps[child.index()]).max().unwrap_or(0);

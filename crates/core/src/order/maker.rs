@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Order, aware, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
+use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
 use crate::ids::TaskId;
 use crate::locality::{EXACT_UP_TO, Items, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order};
 use crate::policy::{BadPolicy, Policy};
@@ -21,8 +21,23 @@ pub struct Seat {
     pub units: usize,
     /// Whether all tasks come to this node.
     pub is_alone: bool,
-    /// How much room all nodes together have for data.
+    /// How much room the node has for data.
+    pub cache_bytes: u64,
+    /// How much room all nodes together have for it.
     pub room_bytes: u64,
+    /// How fast data comes, about.
+    pub bytes_per_second: u64,
+}
+
+/// What data comes at if nobody knows: a disk, or an ordinary network.
+const USUAL_BYTES_PER_SECOND: u64 = 100_000_000;
+
+impl Seat {
+    /// A node that is alone and has room for everything.
+    pub fn roomy(units: usize) -> Seat {
+        let bytes_per_second = USUAL_BYTES_PER_SECOND;
+        Seat { seed: 1, units, is_alone: true, cache_bytes: u64::MAX, room_bytes: u64::MAX, bytes_per_second }
+    }
 }
 
 /// What an order needs to know of a workflow beforehand.
@@ -42,6 +57,8 @@ pub struct Maker {
     name: &'static str,
     flow: Arc<Workflow>,
     needs: Needs,
+    /// How many tasks are chosen at a time.
+    batch: usize,
 }
 
 impl Maker {
@@ -54,29 +71,31 @@ impl Maker {
             // Without data there is nothing to be aware of, and lines are smaller.
             "aware" if flow.has_inputs() => Needs::Knowledge(aware::Knowledge::of(flow)),
             "heft" => Needs::Ranks(Arc::new(heft::ranks(flow))),
-            "ps" => {
-                policy.takes(&["metric", "steps"])?;
-                Needs::Places(Arc::new(places(flow, metric(policy)?, policy.whole("steps", SERIAL_STEPS)?)))
-            }
+            "ps" => Needs::Places(Arc::new(places(&serial_by(policy, flow)?))),
             "og" => {
-                policy.takes(&["metric"])?;
+                policy.takes(&["metric", "batch"])?;
                 Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, Search { swaps: false, steps: 0 })
             }
             "gcs" => {
-                policy.takes(&["metric", "steps"])?;
+                policy.takes(&["metric", "steps", "batch"])?;
                 let search = Search { swaps: true, steps: policy.whole("steps", gcs::GCS_STEPS)? };
                 Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, search)
             }
             _ => Needs::Nothing,
         };
         if !matches!(name, "ps" | "og" | "gcs") {
-            policy.takes_none()?;
+            policy.takes(&["batch"])?;
         }
-        Ok(Maker { name, flow: flow.clone(), needs })
+        let batch = policy.count("batch", 1)? as usize;
+        Ok(Maker { name, flow: flow.clone(), needs, batch })
     }
 
     /// An order with nothing in it.
     pub fn make(&self, seat: Seat) -> Box<dyn Order> {
+        batched::order(self.make_single(seat), self.batch)
+    }
+
+    fn make_single(&self, seat: Seat) -> Box<dyn Order> {
         match (self.name, &self.needs) {
             ("lifo", _) => Box::new(lifo::order()),
             ("largest", _) => Box::new(largest::order()),
@@ -100,12 +119,18 @@ fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
     policy.value("metric", Metric::Wsd, "one of sd, tmb, wsd, wtmb, lru, wlru", |text| text.parse().ok())
 }
 
-/// Which each task is in one order of all.
-fn places(flow: &Arc<Workflow>, metric: Metric, steps: u64) -> Vec<u32> {
+/// The order of all tasks that `ps` follows.
+pub(crate) fn serial_by(policy: &Policy, flow: &Arc<Workflow>) -> Result<Vec<TaskId>, BadPolicy> {
+    policy.takes(&["metric", "steps", "batch"])?;
+    let (metric, steps) = (metric(policy)?, policy.whole("steps", SERIAL_STEPS)?);
     let items = Arc::new(Items::of(flow));
     let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };
-    let order = serial_order(&items, flow.as_ref(), metric, method).order;
-    let mut places = vec![0; flow.task_count()];
+    Ok(serial_order(&items, flow.as_ref(), metric, method).order)
+}
+
+/// Which each task is in an order of all.
+fn places(order: &[TaskId]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, task)| places[task.index()] = at as u32);
     places
 }
@@ -122,7 +147,7 @@ impl Precedence for Workflow {
 
 /// The order with a name, for a node that is alone.
 pub fn by_name(policy: &Policy, flow: &Arc<Workflow>, units: usize) -> Result<Box<dyn Order>, BadPolicy> {
-    Ok(Maker::new(policy, flow)?.make(Seat { seed: 1, units, is_alone: true, room_bytes: u64::MAX }))
+    Ok(Maker::new(policy, flow)?.make(Seat::roomy(units)))
 }
 
 /// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.

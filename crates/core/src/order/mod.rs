@@ -6,6 +6,7 @@
 //! however many tasks wait. A task's `priority` comes before whatever the order itself prefers.
 
 pub mod aware;
+mod batched;
 mod critical_path;
 mod deques;
 mod fifo;
@@ -22,6 +23,8 @@ use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::node::ReadyTask;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use critical_path::steps_to_end;
+pub(crate) use maker::serial_by;
 pub use maker::{Maker, NAMES, Seat, by_name, uses_sizes};
 
 /// A queue of ready tasks that knows which comes next.

@@ -1,11 +1,11 @@
 //! Greedy by distance: the ready task whose start adds least to a measure of how far apart uses of data are.
 //!
-//! Meng and Golab's OG, with their metrics and without their cost: they work the measure out anew for every candidate. Here what a
-//! start adds is known of all of them all the time, or rather something that is not more than it: distances only grow until
-//! an item is used again. So candidates stand in a heap by what they would have added when they were last looked at, and
-//! whoever comes to its top is looked at again. Those whose items were all used at the same moments would always have to be looked at
-//! together; they are one entry. Using an item brings its other readers forward, which is as much work as there are. An item
-//! that very many read would make that too much, so its readers stand in a heap of their own, without what they have in common.
+//! Meng and Golab's OG, with their metrics and without their cost: they work the measure out anew for every candidate. Here
+//! something is known of all of them all the time that is not more than what they would add, for distances only grow until an
+//! item is used again. Candidates stand in a heap by that, and whoever comes to its top is looked at. Those whose items were all
+//! used at the same moments would always have to be looked at together; they are one entry, a group. Using an item brings its other readers
+//! forward, which is as much work as there are. An item that very many read would make that too much, so its readers stand in a
+//! heap of their own, without what they have in common.
 //!
 //! It loses because it knows nothing of the cache: distances say what was used recently, not what is still there. And it counts
 //! nothing for what has never been used, so it likes to begin new things.
@@ -17,6 +17,7 @@ use std::sync::Arc;
 use super::Order;
 use crate::ids::{ClassId, TaskId};
 use crate::locality::{Items, Metric, Recency};
+use crate::lookup::Lookup;
 use crate::node::ReadyTask;
 use crate::rng::Rng;
 
@@ -27,39 +28,47 @@ const HUB_READERS: usize = 256;
 type LineKey = (Reverse<i32>, ClassId, Option<u32>);
 
 /// A task that waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting {
     ready: ReadyTask,
-    line: LineKey,
     group: u32,
     /// Its items' own part of their distances.
     discount: i128,
 }
 
+/// What a member of a group stands by: the largest discount first.
+type Member = (i128, TaskId, u32);
+
 /// Tasks of one line whose items were used at the same moments: they differ only in their discounts.
 #[derive(Clone, Debug)]
 struct Group {
     line: LineKey,
+    /// Stands for the moments: equal ones have the same.
     signature: u64,
-    /// The largest discount first.
-    members: BTreeSet<(i128, TaskId)>,
+    /// What was read since these moments, or less: it was that much when somebody last looked.
+    reach: i128,
+    best: Member,
+    others: BTreeSet<Member>,
     /// What it stands in the heap with.
     entry: (i128, TaskId),
 }
 
+/// Groups by what their best would add, or less.
 type Heap = BinaryHeap<Reverse<(i128, TaskId, u32)>>;
 
 /// The order of one queue of one node.
 pub struct Greedy {
     recency: Recency,
     metric: Metric,
-    waiting: BTreeMap<TaskId, Waiting>,
+    waiting: Vec<Option<Waiting>>,
+    free: Vec<u32>,
+    by_task: BTreeMap<TaskId, u32>,
     groups: Vec<Option<Group>>,
     free_groups: Vec<u32>,
-    by_signature: BTreeMap<(LineKey, u64), u32>,
+    by_signature: Lookup<u32>,
     lines: BTreeMap<LineKey, Heap>,
-    /// The waiting tasks that read an item, unless it is their hub.
-    readers: BTreeMap<u32, Vec<TaskId>>,
+    /// Where those wait that read an item, unless it is their hub.
+    readers: Lookup<Vec<u32>>,
 }
 
 /// The order.
@@ -67,13 +76,29 @@ pub fn order(items: Arc<Items>, metric: Metric) -> Greedy {
     Greedy {
         recency: Recency::new(items, metric),
         metric,
-        waiting: BTreeMap::new(),
+        waiting: Vec::new(),
+        free: Vec::new(),
+        by_task: BTreeMap::new(),
         groups: Vec::new(),
         free_groups: Vec::new(),
-        by_signature: BTreeMap::new(),
+        by_signature: Lookup::default(),
         lines: BTreeMap::new(),
-        readers: BTreeMap::new(),
+        readers: Lookup::default(),
     }
+}
+
+/// How a moment counts in a signature.
+fn stamp(mark: Option<u32>) -> u64 {
+    mark.map_or(0, |mark| Rng::new(mark.into()).next())
+}
+
+/// How a waiting task changes because its items have been used.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    at: u32,
+    signature: u64,
+    reach: i128,
+    discount: i128,
 }
 
 impl Greedy {
@@ -83,139 +108,143 @@ impl Greedy {
     }
 
     /// The waiting tasks, in ascending order.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &ReadyTask> {
-        self.waiting.values().map(|waiting| &waiting.ready)
+    pub(super) fn waiting(&self) -> impl DoubleEndedIterator<Item = &ReadyTask> {
+        let waiting = self.by_task.values().filter_map(|at| self.waiting[*at as usize].as_ref());
+        waiting.map(|waiting| &waiting.ready)
+    }
+
+    /// In the order of accesses, what an item adds depends on the others.
+    fn is_of_accesses(&self) -> bool {
+        matches!(self.metric, Metric::Lru | Metric::Wlru)
     }
 
     /// The one item of a task that has a heap of its own for its readers, if there is such an item.
     fn hub(&self, task: TaskId) -> Option<u32> {
-        // In the order of accesses, what an item adds depends on the others.
-        if matches!(self.metric, Metric::Lru | Metric::Wlru) {
-            return None;
-        }
         let items = self.recency.items();
         let most_read = items.inputs(task).iter().copied().max_by_key(|item| (items.readers(*item).len(), *item))?;
-        Some(most_read).filter(|item| items.readers(*item).len() > HUB_READERS)
+        Some(most_read).filter(|item| !self.is_of_accesses() && items.readers(*item).len() > HUB_READERS)
     }
 
     /// What a task reads besides its hub.
-    fn own_items(&self, task: TaskId, hub: Option<u32>) -> impl Iterator<Item = u32> + '_ {
-        self.recency.items().inputs(task).iter().copied().filter(move |item| Some(*item) != hub)
+    fn own_items(items: &Items, task: TaskId, hub: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+        items.inputs(task).iter().copied().filter(move |item| Some(*item) != hub)
     }
 
     /// What its items would add but for their discounts.
     fn reach(&self, task: TaskId, hub: Option<u32>) -> i128 {
-        let marks = self.own_items(task, hub).filter_map(|item| self.recency.mark(item));
-        marks.map(|mark| self.recency.reach(mark)).sum()
+        let marks = Self::own_items(self.recency.items(), task, hub).filter_map(|item| self.recency.mark(item));
+        marks.map(|mark| i128::from(self.recency.reach(mark))).sum()
     }
 
-    /// Puts a task into the group where it belongs now.
-    fn place(&mut self, ready: ReadyTask, line: LineKey) {
-        let (task, hub) = (ready.task, line.2);
-        let marks = self.own_items(task, hub).filter_map(|item| self.recency.mark(item));
-        let signature = marks.fold(0u64, |sum, mark| sum.wrapping_add(Rng::new(mark.into()).next()));
-        let hub_discount = hub.map_or(0, |hub| self.recency.counted(hub));
-        let discount = self.recency.discount(task) - hub_discount;
-        let group = match self.by_signature.get(&(line, signature)) {
-            Some(group) => *group,
-            None => self.new_group(line, signature),
+    /// Puts a task into the group where it belongs; `reach` is what is known of it if the group is new.
+    fn join(&mut self, at: u32, line: LineKey, signature: u64, reach: i128) {
+        let Some(waiting) = self.waiting[at as usize] else { return };
+        let member = (-waiting.discount, waiting.ready.task, at);
+        let key = signature_key(&line, signature);
+        let found = self.by_signature.get(key).copied().filter(|group| {
+            let group = self.groups[*group as usize].as_ref();
+            group.is_some_and(|group| group.line == line && group.signature == signature)
+        });
+        let number = match found {
+            Some(number) => number,
+            None => {
+                let group =
+                    Group { line, signature, reach, best: member, others: BTreeSet::new(), entry: (0, TaskId(0)) };
+                let number = self.free_groups.pop().unwrap_or(self.groups.len() as u32);
+                if number as usize == self.groups.len() {
+                    self.groups.push(None);
+                }
+                self.groups[number as usize] = Some(group);
+                self.by_signature.insert(key, number);
+                number
+            }
         };
-        self.waiting.insert(task, Waiting { ready, line, group, discount });
-        let Some(found) = &mut self.groups[group as usize] else { return };
-        found.members.insert((-discount, task));
-        if found.members.first() == Some(&(-discount, task)) {
-            self.enter(group);
+        if let Some(waiting) = &mut self.waiting[at as usize] {
+            waiting.group = number;
+        }
+        let Some(group) = &mut self.groups[number as usize] else { return };
+        if found.is_some() {
+            let better = member < group.best;
+            let other = if better { std::mem::replace(&mut group.best, member) } else { member };
+            group.others.insert(other);
+            if !better {
+                return;
+            }
+        }
+        self.enter(number);
+    }
+
+    /// Puts a group into its heap with what is known of its best member.
+    fn enter(&mut self, number: u32) {
+        let Some(group) = &mut self.groups[number as usize] else { return };
+        group.entry = (group.reach + group.best.0, group.best.1);
+        let heap = self.lines.entry(group.line).or_default();
+        heap.push(Reverse((group.entry.0, group.entry.1, number)));
+        let (line, most) = (group.line, 64 + 4 * self.by_task.len());
+        if heap.len() > most {
+            let groups = &self.groups;
+            heap.retain(|Reverse(entry)| is_current(groups, line, *entry));
         }
     }
 
-    fn new_group(&mut self, line: LineKey, signature: u64) -> u32 {
-        let group = Group { line, signature, members: BTreeSet::new(), entry: (0, TaskId(0)) };
-        let at = self.free_groups.pop().unwrap_or(self.groups.len() as u32);
-        if at as usize == self.groups.len() {
-            self.groups.push(None);
+    /// Takes a task out of its group; says which line it was in, the group's signature, and what was known of it.
+    fn leave(&mut self, at: u32) -> Option<(LineKey, u64, i128)> {
+        let Waiting { ready, group: number, discount } = self.waiting[at as usize]?;
+        let group = self.groups[number as usize].as_mut()?;
+        let known = (group.line, group.signature, group.reach);
+        if group.best.2 != at {
+            group.others.remove(&(-discount, ready.task, at));
+        } else if let Some(next) = group.others.pop_first() {
+            group.best = next;
+            self.enter(number);
+        } else {
+            let key = signature_key(&known.0, known.1);
+            if self.by_signature.get(key) == Some(&number) {
+                self.by_signature.remove(key);
+            }
+            self.groups[number as usize] = None;
+            self.free_groups.push(number);
         }
-        self.groups[at as usize] = Some(group);
-        self.by_signature.insert((line, signature), at);
-        at
-    }
-
-    /// Puts a group into its heap with what its best member would add now.
-    fn enter(&mut self, at: u32) {
-        let Some((discount, best, line)) = self.groups[at as usize]
-            .as_ref()
-            .and_then(|group| group.members.first().map(|(discount, best)| (*discount, *best, group.line)))
-        else {
-            return;
-        };
-        let entry = (self.reach(best, line.2) + discount, best);
-        if let Some(group) = &mut self.groups[at as usize] {
-            group.entry = entry;
-        }
-        self.lines.entry(line).or_default().push(Reverse((entry.0, entry.1, at)));
-    }
-
-    /// Takes a task out of its group.
-    fn leave(&mut self, task: TaskId) -> Option<Waiting> {
-        let waiting = self.waiting.remove(&task)?;
-        let at = waiting.group;
-        let group = self.groups[at as usize].as_mut()?;
-        let was_best = group.members.first() == Some(&(-waiting.discount, task));
-        group.members.remove(&(-waiting.discount, task));
-        if group.members.is_empty() {
-            self.by_signature.remove(&(group.line, group.signature));
-            self.groups[at as usize] = None;
-            self.free_groups.push(at);
-        } else if was_best {
-            self.enter(at);
-        }
-        Some(waiting)
+        Some(known)
     }
 
     /// Takes a task out for good.
     pub(crate) fn remove(&mut self, task: TaskId) -> Option<ReadyTask> {
-        let waiting = self.leave(task)?;
-        let items: Vec<u32> = self.own_items(task, waiting.line.2).collect();
-        for item in items {
-            if let Some(readers) = self.readers.get_mut(&item) {
-                if let Some(at) = readers.iter().position(|reader| *reader == task) {
-                    readers.swap_remove(at);
+        let at = self.by_task.remove(&task)?;
+        let (line, ..) = self.leave(at)?;
+        let items = self.recency.items().clone();
+        for item in Self::own_items(&items, task, line.2) {
+            if let Some(readers) = self.readers.get_mut(item.into()) {
+                if let Some(place) = readers.iter().position(|reader| *reader == at) {
+                    readers.swap_remove(place);
                 }
                 if readers.is_empty() {
-                    self.readers.remove(&item);
+                    self.readers.remove(item.into());
                 }
             }
         }
-        self.tidy(waiting.line);
-        Some(waiting.ready)
-    }
-
-    /// Forgets a heap of which nothing counts any more, or most does not.
-    fn tidy(&mut self, line: LineKey) {
-        let Some(heap) = self.lines.get_mut(&line) else { return };
-        if heap.len() < 64 || heap.len() < 4 * self.waiting.len() {
-            return;
-        }
-        let groups = &self.groups;
-        heap.retain(|Reverse(entry)| is_current(groups, line, *entry));
+        self.free.push(at);
+        self.waiting[at as usize].take().map(|waiting| waiting.ready)
     }
 
     /// The best of a line, and what it adds.
     fn best(&mut self, line: LineKey) -> Option<(i128, TaskId)> {
         loop {
             let Reverse(entry) = *self.lines.get(&line)?.peek()?;
-            let (known, task, at) = entry;
+            let number = entry.2;
             if !is_current(&self.groups, line, entry) {
                 self.lines.get_mut(&line)?.pop();
                 continue;
             }
-            let discount = self.waiting.get(&task)?.discount;
-            let adds = self.reach(task, line.2) - discount;
-            if adds == known {
+            let reach = self.reach(entry.1, line.2);
+            let group = self.groups[number as usize].as_mut()?;
+            if group.reach == reach {
                 let shared = line.2.and_then(|hub| self.recency.distance(hub)).unwrap_or(0);
-                return Some((adds + shared, task));
+                return Some((entry.0 + i128::from(shared), entry.1));
             }
+            group.reach = reach;
             self.lines.get_mut(&line)?.pop();
-            self.enter(at);
+            self.enter(number);
         }
     }
 
@@ -250,24 +279,73 @@ impl Greedy {
         self.began(task);
         ready
     }
+
+    /// What a start changes for those that wait for the same items, each once and in order.
+    fn changes(&mut self, task: TaskId) -> Vec<Change> {
+        let items = self.recency.items().clone();
+        let inputs = items.inputs(task);
+        let before: Vec<(Option<u32>, i64)> =
+            inputs.iter().map(|item| (self.recency.mark(*item), self.recency.counted(*item))).collect();
+        self.recency.start(task);
+        let mut changes: Vec<Change> = Vec::new();
+        for (item, (mark, counted)) in inputs.iter().zip(before) {
+            let Some(readers) = self.readers.get(u64::from(*item)) else { continue };
+            let reach = |mark: Option<u32>| mark.map_or(0, |mark| self.recency.reach(mark));
+            let now = self.recency.mark(*item);
+            let change = Change {
+                at: 0,
+                signature: stamp(now).wrapping_sub(stamp(mark)),
+                reach: i128::from(reach(now)) - i128::from(reach(mark)),
+                discount: i128::from(self.recency.counted(*item)) - i128::from(counted),
+            };
+            changes.extend(readers.iter().map(|at| Change { at: *at, ..change }));
+        }
+        changes.sort_unstable_by_key(|change| change.at);
+        changes.dedup_by(|next, kept| {
+            let is_same = next.at == kept.at;
+            if is_same {
+                kept.signature = kept.signature.wrapping_add(next.signature);
+                kept.reach += next.reach;
+                kept.discount += next.discount;
+            }
+            is_same
+        });
+        changes
+    }
+}
+
+fn signature_key(line: &LineKey, signature: u64) -> u64 {
+    let (Reverse(priority), class, hub) = line;
+    let of_line =
+        u64::from(*priority as u32) << 32 ^ u64::from(class.0) << 16 ^ hub.map_or(0, |hub| u64::from(hub) + 1);
+    signature ^ Rng::new(of_line).next()
 }
 
 fn is_current(groups: &[Option<Group>], line: LineKey, (adds, task, at): (i128, TaskId, u32)) -> bool {
-    groups[at as usize].as_ref().is_some_and(|group| {
-        group.line == line
-            && group.entry == (adds, task)
-            && group.members.first().is_some_and(|(_, best)| *best == task)
-    })
+    let group = groups[at as usize].as_ref();
+    group.is_some_and(|group| group.line == line && group.entry == (adds, task) && group.best.1 == task)
 }
 
 impl Order for Greedy {
-    fn push(&mut self, task: ReadyTask) {
-        let line = (Reverse(task.priority), task.class, self.hub(task.task));
-        let items: Vec<u32> = self.own_items(task.task, line.2).collect();
-        for item in items {
-            self.readers.entry(item).or_default().push(task.task);
+    fn push(&mut self, ready: ReadyTask) {
+        let hub = self.hub(ready.task);
+        let line = (Reverse(ready.priority), ready.class, hub);
+        let at = self.free.pop().unwrap_or(self.waiting.len() as u32);
+        if at as usize == self.waiting.len() {
+            self.waiting.push(None);
         }
-        self.place(task, line);
+        let items = self.recency.items().clone();
+        let mut signature = 0u64;
+        for item in Self::own_items(&items, ready.task, hub) {
+            self.readers.entry(item.into()).push(at);
+            signature = signature.wrapping_add(stamp(self.recency.mark(item)));
+        }
+        let of_hub = hub.map_or(0, |hub| i128::from(self.recency.counted(hub)));
+        let discount = self.recency.discount(ready.task) - of_hub;
+        self.waiting[at as usize] = Some(Waiting { ready, group: 0, discount });
+        self.by_task.insert(ready.task, at);
+        let reach = self.reach(ready.task, hub);
+        self.join(at, line, signature, reach);
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
@@ -276,8 +354,8 @@ impl Order for Greedy {
     }
 
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask> {
-        let last = self.waiting.values().rev().map(|waiting| waiting.ready);
-        let given: Vec<ReadyTask> = last.filter(|ready| admits(ready.class)).take(count).collect();
+        let given: Vec<ReadyTask> =
+            self.waiting().rev().filter(|ready| admits(ready.class)).take(count).copied().collect();
         for ready in &given {
             self.remove(ready.task);
         }
@@ -285,24 +363,25 @@ impl Order for Greedy {
     }
 
     fn began(&mut self, task: TaskId) {
-        self.recency.start(task);
-        let items = self.recency.items().clone();
-        let readers = items.inputs(task).iter().filter_map(|item| self.readers.get(item)).flatten();
-        let mut moved: Vec<TaskId> = readers.copied().collect();
-        moved.sort_unstable();
-        moved.dedup();
-        for task in moved {
-            if let Some(waiting) = self.leave(task) {
-                self.place(waiting.ready, waiting.line);
+        for Change { at, signature, reach, discount } in self.changes(task) {
+            let Some((line, old_signature, old_reach)) = self.leave(at) else { continue };
+            let is_of_accesses = self.is_of_accesses();
+            if let Some(waiting) = &mut self.waiting[at as usize] {
+                if is_of_accesses {
+                    waiting.discount = self.recency.discount(waiting.ready.task);
+                } else {
+                    waiting.discount += discount;
+                }
             }
+            self.join(at, line, old_signature.wrapping_add(signature), old_reach + reach);
         }
     }
 
     fn count(&self, admits: &dyn Fn(ClassId) -> bool) -> usize {
-        self.waiting.values().filter(|waiting| admits(waiting.ready.class)).count()
+        self.waiting().filter(|ready| admits(ready.class)).count()
     }
 
     fn len(&self) -> usize {
-        self.waiting.len()
+        self.by_task.len()
     }
 }

@@ -32,18 +32,28 @@ impl<'a> Cached<'a> {
         false
     }
 
-    /// Puts an item in, for which others may have to go.
+    /// Puts an item in, for which others may have to go; unless whoever says what goes would rather have it pass by.
     pub(super) fn insert(&mut self, item: u32) {
         let weight = self.items.weight(item);
         if self.is_here[item as usize] {
             self.evict.used(item);
             return;
         }
-        if weight > self.capacity {
+        if weight > self.capacity || !self.evict.is_wanted(item) {
             return;
         }
-        while self.used + weight > self.capacity {
-            let Some(gone) = self.evict.victims().next() else { return };
+        let (mut free, mut going) = (self.capacity - self.used, Vec::new());
+        for victim in self.evict.victims() {
+            if free >= weight {
+                break;
+            }
+            free += self.items.weight(victim);
+            going.push(victim);
+        }
+        if free < weight {
+            return;
+        }
+        for gone in going {
             self.evict.gone(gone);
             self.is_here[gone as usize] = false;
             self.used -= self.items.weight(gone);

@@ -11,10 +11,12 @@
 mod cache;
 mod choosing;
 mod model;
+mod named;
 
 pub use cache::Cached;
 pub use choosing::{Choice, Chooser, FixedLists, Follower, InOrder};
 pub use model::{Model, ModelBuilder};
+pub use named::{EVICTIONS, by_name};
 
 use std::collections::{BTreeMap, BTreeSet};
 

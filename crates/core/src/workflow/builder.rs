@@ -19,7 +19,7 @@ use super::spec::{self, Entry, TaskSpec};
 use super::strings::Interner;
 use super::value::{Item, Text, Value};
 use super::{
-    Column, Extras, Format, LOG, NONE, OPTIONAL, Piece, Settings, Span, Surroundings, TEMP, Template, UNKNOWN,
+    Column, Extras, Format, LOG, NONE, OPTIONAL, Piece, Replay, Settings, Span, Surroundings, TEMP, Template, UNKNOWN,
     Workflow, edges, json, yaml,
 };
 use frames::Frame;
@@ -44,6 +44,8 @@ pub struct Request<'a> {
     pub settings: &'a [(String, String)],
     /// Files with more of them, which count less.
     pub param_files: &'a [SourceFile],
+    /// How the tasks of a trace are to take their time; without it, they do nothing.
+    pub replay: Option<Replay>,
 }
 
 /// Where a pattern of a template lies in the pieces, and in the text.

@@ -11,6 +11,11 @@ pub(super) const RUN: u32 = 0;
 pub(super) const EXEC: u32 = 1;
 pub(super) const NOOP: u32 = 2;
 pub(super) const SLEEP: u32 = 3;
+/// A task of a trace: its words are those of the command that was run.
+pub(super) const RECORDED: u32 = 4;
+/// The same, replayed: one more word, the first, says how long it takes.
+pub(super) const REPLAY_SLEEP: u32 = 5;
+pub(super) const REPLAY_SPIN: u32 = 6;
 
 /// What a task does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,15 @@ pub enum Action {
     Noop,
     /// Wait this long, without a process.
     Sleep(Duration),
+    /// Read what is read, write what is made, in the sizes that are declared, and take this long in all.
+    Replay {
+        /// How long.
+        length: Duration,
+        /// Whether that is time on a core, or just time.
+        spins: bool,
+    },
+    /// What a trace says was run once: nothing that could be run here.
+    Recorded,
 }
 
 /// What only the start of an attempt decides.
@@ -184,6 +198,10 @@ impl Workflow {
             }
             NOOP => Action::Noop,
             SLEEP => Action::Sleep(self.read_sleep(task)),
+            RECORDED => Action::Recorded,
+            action @ (REPLAY_SLEEP | REPLAY_SPIN) => {
+                Action::Replay { length: self.read_sleep(task), spins: action == REPLAY_SPIN }
+            }
             other => unreachable!("no action has the number {other}"),
         }
     }
@@ -194,8 +212,25 @@ impl Workflow {
     }
 
     fn read_sleep(&self, task: TaskId) -> Duration {
-        let text = self.render(task, self.command(self.template_of(task)));
-        quantity::duration(&text).expect("the builder has read this")
+        let command = self.command(self.template_of(task));
+        let word = command.split(|piece| piece.is_word_end()).next().unwrap_or(command);
+        quantity::duration(&self.render(task, word)).expect("the builder has read this")
+    }
+
+    /// The program that a trace says was run for a task, and its arguments; nothing if this is no trace.
+    pub fn recorded_command(&self, task: TaskId) -> Option<Vec<String>> {
+        let first = match self.settings_of(task).action {
+            RECORDED => 0,
+            REPLAY_SLEEP | REPLAY_SPIN => 1,
+            _ => return None,
+        };
+        let words = self.command(self.template_of(task)).split(|piece| piece.is_word_end());
+        Some(words.skip(first).map(|word| self.render(task, word)).collect())
+    }
+
+    /// Whether this was read from a trace, be it replayed or not.
+    pub fn is_trace(&self) -> bool {
+        self.settings.first().is_some_and(|settings| settings.action >= RECORDED)
     }
 
     /// Whether a task does nothing.
@@ -203,9 +238,14 @@ impl Workflow {
         self.settings_of(task).action == NOOP
     }
 
+    /// Whether a task does nothing but to wait, if it has no files.
+    pub fn is_timer(&self, task: TaskId) -> bool {
+        matches!(self.settings_of(task).action, NOOP | SLEEP)
+    }
+
     /// Whether a task is one of those that need no process.
     pub fn is_builtin(&self, task: TaskId) -> bool {
-        matches!(self.settings_of(task).action, NOOP | SLEEP)
+        !matches!(self.settings_of(task).action, RUN | EXEC)
     }
 
     /// The environment variables that a task sets.
@@ -241,6 +281,8 @@ impl Workflow {
         match action {
             NOOP => "noop".to_owned(),
             SLEEP => format!("sleep {}", words.join(" ")),
+            REPLAY_SLEEP => format!("wait {} for: {}", words[0], words[1..].join(" ")),
+            REPLAY_SPIN => format!("compute {} for: {}", words[0], words[1..].join(" ")),
             _ => words.join(" "),
         }
     }
@@ -259,6 +301,12 @@ impl Workflow {
         }
         for (name, value) in self.written_environment(task) {
             text.push_str(&format!("{name}={value}\0"));
+        }
+        if matches!(action, REPLAY_SLEEP | REPLAY_SPIN) {
+            // The sizes of its files are what it does, and no mere expectation.
+            for object in self.outputs(task) {
+                text.push_str(&format!("{:?}\0", self.declared_size(object)));
+            }
         }
         text.push('\0');
         let Some(extras) = self.extras_of(task) else { return };

@@ -8,8 +8,7 @@ use super::value::{DEPTH_LIMIT, Item, Seen, Text, Value, entries, not_a_map, not
 
 /// Reads a document, handing over its entries in order.
 pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<(), Problem> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0, file };
-    reader.space();
+    let mut reader = Reader::new(text, file);
     if reader.peek() != Some(b'{') {
         return Err(not_a_map(reader.mark()));
     }
@@ -28,26 +27,19 @@ pub(crate) fn read(text: &str, file: u32, take: &mut dyn FnMut(Item)) -> Result<
             Ok(())
         }
     })?;
-    reader.space();
-    if reader.at < reader.bytes.len() {
-        return Err(reader.unexpected("the end of the file"));
-    }
-    Ok(())
+    reader.end()
 }
 
 /// Reads a document that is a map and nothing more.
 pub(crate) fn read_map(text: &str, file: u32) -> Result<Vec<(Text, Value)>, Problem> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0, file };
-    reader.space();
+    let mut reader = Reader::new(text, file);
     let value = reader.value(0)?;
-    reader.space();
-    if reader.at < reader.bytes.len() {
-        return Err(reader.unexpected("the end of the file"));
-    }
+    reader.end()?;
     entries(value)
 }
 
-struct Reader<'text> {
+/// Reads values one after the other, and knows where it is.
+pub(crate) struct Reader<'text> {
     text: &'text str,
     bytes: &'text [u8],
     at: usize,
@@ -59,8 +51,21 @@ struct Reader<'text> {
     file: u32,
 }
 
-impl Reader<'_> {
-    fn mark(&mut self) -> Mark {
+impl<'text> Reader<'text> {
+    /// Stands before the first value of a text.
+    pub(crate) fn new(text: &'text str, file: u32) -> Self {
+        let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, line: 1, counted_to: 0, columns: 0, file };
+        reader.space();
+        reader
+    }
+
+    /// Checks that nothing follows the value.
+    pub(crate) fn end(&mut self) -> Result<(), Problem> {
+        self.space();
+        if self.at < self.bytes.len() { Err(self.unexpected("the end of the file")) } else { Ok(()) }
+    }
+
+    pub(crate) fn mark(&mut self) -> Mark {
         if self.at < self.counted_to {
             // Only an error goes back, to the start of what it is about.
             let back = self.text[self.at..self.counted_to].chars().count() as u32;
@@ -71,7 +76,7 @@ impl Reader<'_> {
         Mark { line: self.line, column: self.columns + 1, file: self.file }
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
@@ -112,7 +117,7 @@ impl Reader<'_> {
     }
 
     /// Reads a map whose `{` comes next; `entry` reads each value.
-    fn map(&mut self, mut entry: impl FnMut(&mut Self, Text) -> Result<(), Problem>) -> Result<(), Problem> {
+    pub(crate) fn map(&mut self, mut entry: impl FnMut(&mut Self, Text) -> Result<(), Problem>) -> Result<(), Problem> {
         self.at += 1;
         self.space();
         if self.peek() == Some(b'}') {
@@ -139,7 +144,31 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, Problem> {
+    /// Reads a list whose `[` comes next; `item` reads each value.
+    pub(crate) fn list(&mut self, mut item: impl FnMut(&mut Self) -> Result<(), Problem>) -> Result<(), Problem> {
+        self.at += 1;
+        self.space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.space();
+            item(self)?;
+            self.space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.unexpected("`,` or `]`")),
+            }
+        }
+    }
+
+    /// Reads the value that comes next.
+    pub(crate) fn value(&mut self, depth: usize) -> Result<Value, Problem> {
         let mark = self.mark();
         if depth > DEPTH_LIMIT {
             return Err(too_deep(mark));
@@ -155,26 +184,12 @@ impl Reader<'_> {
                 Ok(Value::Map { entries, mark })
             }
             Some(b'[') => {
-                self.at += 1;
                 let mut items = Vec::new();
-                self.space();
-                if self.peek() == Some(b']') {
-                    self.at += 1;
-                    return Ok(Value::List { items, mark });
-                }
-                loop {
-                    self.space();
-                    items.push(self.value(depth + 1)?);
-                    self.space();
-                    match self.peek() {
-                        Some(b',') => self.at += 1,
-                        Some(b']') => {
-                            self.at += 1;
-                            return Ok(Value::List { items, mark });
-                        }
-                        _ => return Err(self.unexpected("`,` or `]`")),
-                    }
-                }
+                self.list(|reader| {
+                    items.push(reader.value(depth + 1)?);
+                    Ok(())
+                })?;
+                Ok(Value::List { items, mark })
             }
             _ => {
                 let text = self.word()?;

@@ -4,6 +4,8 @@
 //!   text ── yaml | json ──▶ Value (one entry at a time) ── spec ──▶ TaskSpec ── builder ──▶ Workflow
 //! ```
 //!
+//! A trace of another engine's run is read in [`wfformat`] and becomes the same thing.
+//!
 //! The only way to a [`Workflow`] is [`Workflow::parse`], and everything that can be wrong with one is found
 //! there, with its place in the text. After that it never changes. It is kept in flat arrays of numbers:
 //! a task is its template plus a row of values, an edge is four bytes, and no array holds a pointer, so that
@@ -36,6 +38,7 @@ mod spec;
 mod strings;
 mod table;
 mod value;
+pub mod wfformat;
 mod yaml;
 
 use std::ops::Range;
@@ -50,6 +53,7 @@ pub use demand::{Demand, Pool, Resources};
 pub use file::BadFile;
 pub use problem::{Mark, Problem, Problems, SourceFile};
 pub use select::UnknownTarget;
+pub use wfformat::Replay;
 
 use crate::fingerprint::hash;
 use crate::ids::{KindId, ObjectId, TaskId, TemplateId};
@@ -70,6 +74,17 @@ impl Format {
     pub fn of(name: &str) -> Format {
         if path::extension(name).eq_ignore_ascii_case(".json") { Format::Json } else { Format::Yaml }
     }
+}
+
+/// A workflow as it was read, and what else its text says.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The workflow.
+    pub flow: Workflow,
+    /// The files that it includes.
+    pub included: Vec<SourceFile>,
+    /// What is said of the run, if it is a trace of one.
+    pub trace: Option<wfformat::About>,
 }
 
 /// What a workflow's text may ask of the world while it is read.
@@ -271,16 +286,18 @@ impl Workflow {
         default_name: &str,
         surroundings: &dyn Surroundings,
     ) -> Result<Workflow, Problems> {
-        let request = Request { text, format, default_name, settings: &[], param_files: &[] };
-        Workflow::read(&request, surroundings).map(|(flow, _)| flow)
+        let request = Request { text, format, default_name, settings: &[], param_files: &[], replay: None };
+        Workflow::read(&request, surroundings).map(|reading| reading.flow)
     }
 
-    /// Reads and checks a workflow with parameters as somebody has set them; also returns the files that it includes.
-    pub fn read(
-        request: &Request<'_>,
-        surroundings: &dyn Surroundings,
-    ) -> Result<(Workflow, Vec<SourceFile>), Problems> {
-        builder::Builder::new(request, surroundings).build()
+    /// Reads and checks a workflow with parameters as somebody has set them, or a trace, whichever the text is.
+    pub fn read(request: &Request<'_>, surroundings: &dyn Surroundings) -> Result<Reading, Problems> {
+        if wfformat::is_trace(request.text) {
+            let (flow, about) = wfformat::read(request)?;
+            return Ok(Reading { flow, included: Vec::new(), trace: Some(about) });
+        }
+        let (flow, included) = builder::Builder::new(request, surroundings).build()?;
+        Ok(Reading { flow, included, trace: None })
     }
 
     /// The workflow's name.

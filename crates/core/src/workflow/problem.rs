@@ -117,6 +117,11 @@ impl ProblemList {
         }
     }
 
+    /// Whether nothing has been found so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
     /// Ends a stage: an error if anything was found in it.
     pub(crate) fn check(&mut self) -> Result<(), Problems> {
         if self.shown.is_empty() {

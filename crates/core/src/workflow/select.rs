@@ -77,6 +77,11 @@ impl Workflow {
     /// The tasks meant by a name: `shrink` is all of them, `shrink:7` one (or, of several names, all
     /// that begin with that value), `small/7.jpg` the one that makes it.
     pub fn find(&self, name: &str) -> Result<Vec<TaskId>, UnknownTarget> {
+        // A name may have a colon of its own, in a trace.
+        let mut whole = self.templates.iter().filter(|template| template.rows == 1 && template.column_count == 0);
+        if let Some(template) = whole.find(|template| self.strings.get(template.name) == name) {
+            return Ok(vec![TaskId(template.first_task)]);
+        }
         let (template_name, row) = name.split_once(':').map_or((name, None), |(template, row)| (template, Some(row)));
         for template in &self.templates {
             if self.strings.get(template.name) != template_name {

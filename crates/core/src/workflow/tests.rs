@@ -484,8 +484,15 @@ fn parameters_and_conditions() {
     let read = |settings: &[(&str, &str)]| {
         let settings: Vec<(String, String)> =
             settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let request = Request { text, format: Format::Yaml, default_name: "x", settings: &settings, param_files: &[] };
-        Workflow::read(&request, &NoFiles).map(|(flow, _)| flow)
+        let request = Request {
+            text,
+            format: Format::Yaml,
+            default_name: "x",
+            settings: &settings,
+            param_files: &[],
+            replay: None,
+        };
+        Workflow::read(&request, &NoFiles).map(|reading| reading.flow)
     };
     let flow = read(&[]).unwrap();
     assert_eq!(flow.task_count(), 5);

@@ -171,14 +171,14 @@ impl Tier {
     pub(crate) fn make(
         options: &Options,
         staged: Vec<(ObjectId, Stamp)>,
-        state: &StateDirectory,
+        (state, home): (&StateDirectory, &Path),
         lock: Option<DirectoryLock>,
     ) -> Result<Tier, TierError> {
         let all: u64 = staged.iter().map(|(_, stamp)| stamp.size).fold(0, u64::saturating_add);
         let room = room::choose(options.directory.as_deref(), state.path(), options.capacity_bytes.min(all))?;
         let (path, note) = loop {
             let path = room::name_below(&room);
-            let note = Note::begin(state, &path)?;
+            let note = Note::begin(state, &path, home)?;
             if room::make(&path).map_err(|error| TierError::Place { directory: room.clone(), error })? {
                 break (path, note);
             }
@@ -380,9 +380,7 @@ pub(crate) struct Clearing {
 impl Drop for Clearing {
     fn drop(&mut self) {
         // What cannot be taken away now stays on the note, for the next run.
-        if let Ok(place) = Workplace::open(&self.directory, PathBuf::new(), PathBuf::new()) {
-            let _ = clear(&self.state, &place, std::iter::empty());
-        }
+        let _ = clear(&self.state, &self.directory, std::iter::empty());
     }
 }
 

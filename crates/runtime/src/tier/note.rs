@@ -1,7 +1,7 @@
 //! What the state directory knows of a tier, so that nothing of it outlives a run for long.
 //!
 //! ```text
-//!   .throng/tier/place    where the tier is; written before it is made
+//!   .throng/tier/place    where the tier is, and the directory with its links; written before it is made
 //!   .throng/tier/links    each link, and each directory made for one; written before it is made
 //! ```
 //!
@@ -9,6 +9,7 @@
 //! this tier, an empty directory, a file of the tier's own. What is noted and was never made does no harm.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -32,18 +33,24 @@ pub(super) struct Note {
 
 /// Where the tier is that was noted last, if it may still be there.
 pub fn noted(state: &StateDirectory) -> Option<PathBuf> {
+    read(state).map(|(tier, _)| tier)
+}
+
+fn read(state: &StateDirectory) -> Option<(PathBuf, PathBuf)> {
     let place = std::fs::read(state.tier().join("place")).ok()?;
-    Some(PathBuf::from(std::ffi::OsStr::from_bytes(&place)))
+    let mut paths = place.split(|byte| *byte == 0).map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    Some((paths.next()?, paths.next()?))
 }
 
 impl Note {
     /// Notes where a tier will be.
-    pub(super) fn begin(state: &StateDirectory, place: &Path) -> Result<Note, StateError> {
+    pub(super) fn begin(state: &StateDirectory, tier: &Path, home: &Path) -> Result<Note, StateError> {
         let directory = state.tier();
         std::fs::create_dir_all(&directory).map_err(io_error("make", &directory))?;
         let path = directory.join("links");
         let links = OpenOptions::new().append(true).create(true).open(&path).map_err(io_error("open", &path))?;
-        write_durably(&directory.join("place"), place.as_os_str().as_bytes())?;
+        let place = [tier.as_os_str().as_bytes(), &[0], home.as_os_str().as_bytes()].concat();
+        write_durably(&directory.join("place"), &place)?;
         Ok(Note { links, noted: HashSet::new() })
     }
 
@@ -78,30 +85,21 @@ impl Note {
     }
 }
 
-/// Takes away what a tier has left, in the workflow's directory and elsewhere. `inputs` are names at which a link may be that was not
-/// noted because the power failed.
+/// Takes away what a tier has left, in the workflow's directory and elsewhere. The directory may have been moved since, with its state.
+/// `inputs` are names at which a link may be that was not noted because the power failed.
 pub fn clear<'a>(
     state: &StateDirectory,
-    place: &Workplace,
-    inputs: impl Iterator<Item = &'a str>,
+    directory: &Path,
+    inputs: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<(), StateError> {
     let note = state.tier();
-    if let Some(tier) = noted(state) {
-        let links = std::fs::read(note.join("links")).unwrap_or_default();
-        let lines = || links.split(|byte| *byte == 0).filter_map(|line| Some((*line.first()?, line.get(1..)?)));
-        let names = |wanted: u8| lines().filter(move |(what, _)| *what == wanted).map(|(_, name)| name);
-        let unlink = |name: &str| match place.leads_into(name, Some(&tier)) {
-            true => place.unlink(name).map_err(io_error("delete", &place.path(name))),
-            false => Ok(()),
-        };
-        names(LINK).filter_map(|name| std::str::from_utf8(name).ok()).try_for_each(unlink)?;
-        inputs.into_iter().try_for_each(unlink)?;
-        let foreign: HashSet<&[u8]> = names(NOT_MADE).collect();
-        let mut made: Vec<&[u8]> = names(MADE).filter(|name| !foreign.contains(name)).collect();
-        made.reverse();
-        for name in made.into_iter().filter_map(|name| std::str::from_utf8(name).ok()) {
-            // One that is not empty has become somebody else's.
-            let _ = std::fs::remove_dir(place.path(name));
+    if let Some((tier, home)) = read(state) {
+        for directory in [Some(directory), Some(home.as_path()).filter(|home| *home != directory)].into_iter().flatten()
+        {
+            // Where it is not any more, nothing is left.
+            if let Ok(place) = Workplace::open(directory, PathBuf::new(), PathBuf::new()) {
+                clear_links(&note, &tier, &place, inputs.clone())?;
+            }
         }
         remove(&tier).map_err(io_error("delete", &tier))?;
     }
@@ -109,6 +107,32 @@ pub fn clear<'a>(
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error("delete", &note)(error)),
         _ => Ok(()),
     }
+}
+
+/// Takes away links into a tier, and directories that were made for them.
+fn clear_links<'a>(
+    note: &Path,
+    tier: &Path,
+    place: &Workplace,
+    mut inputs: impl Iterator<Item = &'a str>,
+) -> Result<(), StateError> {
+    let links = std::fs::read(note.join("links")).unwrap_or_default();
+    let lines = || links.split(|byte| *byte == 0).filter_map(|line| Some((*line.first()?, line.get(1..)?)));
+    let names = |wanted: u8| lines().filter(move |(what, _)| *what == wanted).map(|(_, name)| name);
+    let unlink = |name: &str| match place.leads_into(name, Some(tier)) {
+        true => place.unlink(name).map_err(io_error("delete", &place.path(name))),
+        false => Ok(()),
+    };
+    names(LINK).filter_map(|name| std::str::from_utf8(name).ok()).try_for_each(unlink)?;
+    inputs.try_for_each(unlink)?;
+    let foreign: HashSet<&[u8]> = names(NOT_MADE).collect();
+    let mut made: Vec<&[u8]> = names(MADE).filter(|name| !foreign.contains(name)).collect();
+    made.reverse();
+    for name in made.into_iter().filter_map(|name| std::str::from_utf8(name).ok()) {
+        // One that is not empty has become somebody else's.
+        let _ = std::fs::remove_dir(place.path(name));
+    }
+    Ok(())
 }
 
 /// Deletes a tier: its own files, and then itself, if nothing else is in it.
@@ -145,8 +169,7 @@ mod tests {
         std::fs::create_dir(&tier).unwrap();
         std::fs::set_permissions(&tier, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         let state = StateDirectory::new(&root.join(".throng"));
-        let place = Workplace::open(&root, PathBuf::new(), PathBuf::new()).unwrap();
-        let mut note = Note::begin(&state, &tier).unwrap();
+        let mut note = Note::begin(&state, &tier, &root).unwrap();
         for name in ["ours/deep/1", "theirs/2", "theirs/3", "ours/own"] {
             note.make_parents(&root, name).unwrap();
             note.link(name).unwrap();
@@ -159,7 +182,7 @@ mod tests {
         for name in ["1", "2.7.part", "notes.txt"] {
             std::fs::write(tier.join(name), "").unwrap();
         }
-        clear(&state, &place, ["unnoted", "nowhere"].into_iter()).unwrap();
+        clear(&state, folder.path(), ["unnoted", "nowhere"].into_iter()).unwrap();
         assert!(!root.join("ours").exists(), "made for links, and empty");
         assert!(root.join("unnoted").symlink_metadata().is_err());
         assert!(root.join("theirs/2").symlink_metadata().is_ok(), "a link that leads elsewhere");
@@ -167,6 +190,6 @@ mod tests {
         let left: Vec<_> = std::fs::read_dir(&tier).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, ["notes.txt"]);
         assert_eq!(noted(&state), None);
-        clear(&state, &place, std::iter::empty()).unwrap();
+        clear(&state, &root, std::iter::empty()).unwrap();
     }
 }

@@ -95,8 +95,9 @@ impl Plan {
 
 /// The seat of an order beside a tier. Whether there is room for everything is known: what the workflow says of sizes does not matter.
 pub(crate) fn seat(setup: Option<&TierSetup>, width: u32) -> Seat {
-    let (window, room_bytes) = setup.map_or((0, u64::MAX), |setup| (setup.window as usize, room_bytes(setup)));
-    Seat { seed: 1, units: width as usize + window, is_alone: true, room_bytes }
+    let Some(setup) = setup else { return Seat::roomy(width as usize) };
+    let roomy = Seat::roomy(width as usize + setup.window as usize);
+    Seat { cache_bytes: setup.capacity_bytes, room_bytes: room_bytes(setup), ..roomy }
 }
 
 fn room_bytes(setup: &TierSetup) -> u64 {

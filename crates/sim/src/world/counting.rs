@@ -103,6 +103,7 @@ impl World {
         let (tally, cache) = (member.tally, member.cache_tally());
         self.outcome.hits += cache.hits;
         self.outcome.misses += cache.misses;
+        self.outcome.missed_bytes = self.outcome.missed_bytes.saturating_add(cache.miss_bytes);
         self.outcome.hunts += tally.hunts;
         self.outcome.hunts_won += tally.hunts_won;
         self.outcome.stolen += tally.stolen;

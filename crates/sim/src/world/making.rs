@@ -187,7 +187,14 @@ pub(super) fn make_member(
     let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
     let units = machine.cores as usize + if flow.has_inputs() { window } else { 0 };
     let room_bytes = cluster.cache_bytes.saturating_mul(cluster.nodes.into());
-    let seat = Seat { seed, units, is_alone: cluster.nodes == 1, room_bytes };
+    let seat = Seat {
+        seed,
+        is_alone: cluster.nodes == 1,
+        cache_bytes: cluster.cache_bytes,
+        room_bytes,
+        bytes_per_second: machine.bandwidth.min(cluster.shared_bandwidth),
+        ..Seat::roomy(units)
+    };
     let policies = Policies {
         local: common.orders.make(Seat { seed, ..seat }),
         shared: common.orders.make(Seat { seed: seed ^ 1, ..seat }),

@@ -4,9 +4,9 @@
 use throng_sim::{Cluster, Inputs, Later, Outcome};
 
 use super::super::chart::{Chart, Line};
-use super::super::runner::{Case, Recipe, Results};
+use super::super::runner::Recipe;
 use super::super::section::{Section, Table};
-use super::{OWN, Setting, cluster, curve, hits, known_shape, makespan, percent, policy, seconds};
+use super::{Case, OWN, Results, Setting, cluster, curve, hits, known_shape, makespan, percent, policy, seconds};
 
 /// Cores in all.
 const MOST: u32 = 200;

@@ -4,9 +4,8 @@ use throng_sim::Outcome;
 
 use super::super::chart::{Chart, Line};
 use super::super::repeated::{Figure, least, mean};
-use super::super::runner::{Case, Results};
 use super::super::section::{Section, Table};
-use super::{OWN, Setting, TABLE_3_POLICY, cluster, curve, makespan, percent, seconds, shape};
+use super::{Case, OWN, Results, Setting, TABLE_3_POLICY, cluster, curve, makespan, percent, seconds, shape};
 use crate::words;
 
 /// Shapes, how they are called, and the published average of their ratio to the analytic bound.

@@ -4,9 +4,9 @@ use throng_sim::generate::LOCALITIES;
 use throng_sim::{Cluster, Inputs, Outcome};
 
 use super::super::chart::{Chart, Line};
-use super::super::runner::{Case, Recipe, Results};
+use super::super::runner::Recipe;
 use super::super::section::{Section, Table};
-use super::{OWN, Setting, cluster, curve, makespan, milliseconds, percent, seconds, shape};
+use super::{Case, OWN, Results, Setting, cluster, curve, makespan, milliseconds, percent, seconds, shape};
 
 /// Cores in all: what data diffusion was published for, and all there were.
 const CORES: [u32; 2] = [128, 200];

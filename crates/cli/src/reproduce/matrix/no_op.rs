@@ -3,9 +3,8 @@
 use throng_sim::Outcome;
 
 use super::super::chart::{Chart, Line};
-use super::super::runner::{Case, Results};
 use super::super::section::{Section, Table};
-use super::{CORES, OWN, Setting, TABLE_3_POLICY, cluster, shape};
+use super::{CORES, Case, OWN, Results, Setting, TABLE_3_POLICY, cluster, shape};
 use crate::words;
 
 /// Systems, how each is modelled, and its published throughput at 64 instances; Throng's own way was not there.

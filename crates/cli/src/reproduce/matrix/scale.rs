@@ -5,9 +5,9 @@ use throng_sim::cluster::Variation;
 
 use super::super::chart::{Chart, Line};
 use super::super::repeated::Repeated;
-use super::super::runner::{Case, Recipe, Results};
+use super::super::runner::Recipe;
 use super::super::section::{Section, Table};
-use super::{Setting, TABLE_3_POLICY, cluster, percent};
+use super::{Case, Results, Setting, TABLE_3_POLICY, cluster, percent};
 use crate::words;
 
 /// Cores in all: 1 Ki, 4 Ki and 16 Ki.
@@ -69,7 +69,7 @@ fn analytic_rate(cores: u32, for_each_core: u32) -> f64 {
     cores * each / (LENGTH + (each - 1.0) * LENGTH / 2.0)
 }
 
-fn row(name: &str, cores: u32, for_each_core: u32, runs: Option<&Repeated>) -> Vec<String> {
+fn row(name: &str, cores: u32, for_each_core: u32, runs: Option<&Repeated<'_, Outcome>>) -> Vec<String> {
     let bound = f64::from(cores) / LENGTH;
     let figure = |figure: fn(&Outcome) -> f64, in_words: fn(f64) -> String| {
         runs.map_or("-".to_owned(), |runs| runs.figure(figure).words(in_words))

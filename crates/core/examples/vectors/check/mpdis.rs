@@ -133,7 +133,7 @@ fn metric(request: &Request) -> Result<Value, String> {
     for task in &order {
         for item in instance.items().inputs(*task) {
             if let Some(distance) = recency.distance(*item) {
-                gaps.entry(instance.makers[*item as usize]).or_default().push(distance as i64);
+                gaps.entry(instance.makers[*item as usize]).or_default().push(distance);
             }
         }
         recency.start(*task);

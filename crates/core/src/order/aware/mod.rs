@@ -1,8 +1,8 @@
 //! Throng's own order, which knows the node's cache and who still needs what.
 //!
 //! There are two of it. Where all data has room, nothing that is brought is lost again, and what matters is what everybody will wait
-//! for: [`roomy`]. Where it has not, what is in the cache should be used before it goes, and what nobody needs any more should make
-//! room soon: [`tight`]. Which of them it is follows from the sizes of the workflow's data and the room that nodes have.
+//! for (`roomy.rs`). Where it has not, what is in the cache should be used before it goes, and what nobody needs any more should make
+//! room soon (`tight.rs`). Which of them it is follows from the sizes of the workflow's data and the room that nodes have.
 
 mod roomy;
 mod tight;
@@ -24,7 +24,50 @@ pub(super) struct Knowledge {
     flow: Arc<Workflow>,
     data_bytes: u128,
     steps: OnceLock<Arc<Vec<u32>>>,
-    together: OnceLock<(Arc<Items>, Arc<Vec<u32>>)>,
+    together: OnceLock<Together>,
+}
+
+/// What a workflow's tasks have in common.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// Who makes and reads what.
+    pub items: Arc<Items>,
+    /// For each task, which it is when one thing is finished after the other.
+    pub places: Arc<Vec<u32>>,
+    /// For each task, how long the way from its start to an end is; a step is about a fifth more.
+    pub ways: Arc<Vec<u8>>,
+}
+
+impl Together {
+    /// Of a workflow, as far as its times are known, where data comes at so many bytes a second.
+    pub fn of(flow: &Workflow, bytes_per_second: u64) -> Together {
+        let (items, places) = (Items::of(flow), places(flow, flow.task_count()));
+        let ways = ways(flow, bytes_per_second.max(1) as f64);
+        Together { items: Arc::new(items), places: Arc::new(places), ways: Arc::new(ways) }
+    }
+}
+
+/// Steps for each time that a way is e times as long.
+const STEPS: f64 = 5.0;
+
+/// For each task, how long the way from its start to an end is if everything on it has to be brought. Where no times are known, each task
+/// counts as a second.
+fn ways(flow: &Workflow, bytes_per_second: f64) -> Vec<u8> {
+    let known = |task| flow.sleep_time(task).or_else(|| flow.estimated_time(task));
+    let is_known = flow.tasks().any(|task| known(task).is_some_and(|time| !time.is_zero()));
+    let seconds = |task| {
+        let bytes: f64 = flow.inputs(task).map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
+        let computing = if is_known { known(task).unwrap_or_default().as_secs_f64() } else { 1.0 };
+        computing + bytes / bytes_per_second
+    };
+    let mut ways = vec![0f64; flow.task_count()];
+    for task in flow.topological().into_iter().rev() {
+        let behind = flow.children(task).map(|child| ways[child.index()]).fold(0.0, f64::max);
+        ways[task.index()] = seconds(task) + behind;
+    }
+    let longest = ways.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    // From the longest down, so that the scale does not matter.
+    ways.into_iter().map(|way| 255 - ((longest / way.max(f64::MIN_POSITIVE)).ln() * STEPS).min(255.0) as u8).collect()
 }
 
 impl Knowledge {
@@ -38,9 +81,8 @@ impl Knowledge {
         self.steps.get_or_init(|| Arc::new(super::critical_path::steps_to_end(&self.flow)))
     }
 
-    fn together(&self) -> &(Arc<Items>, Arc<Vec<u32>>) {
-        let flow = &self.flow;
-        self.together.get_or_init(|| (Arc::new(Items::of(flow)), Arc::new(places(flow.as_ref(), flow.task_count()))))
+    fn together(&self, bytes_per_second: u64) -> &Together {
+        self.together.get_or_init(|| Together::of(&self.flow, bytes_per_second))
     }
 }
 
@@ -50,11 +92,13 @@ pub(super) fn order(known: &Knowledge, seat: Seat) -> Box<dyn Order> {
         return Box::new(roomy::order(known.flow.clone(), known.steps().clone(), seat.seed));
     }
     let turn = if seat.is_alone { 0 } else { Rng::new(seat.seed >> 1).next() as u32 >> 1 };
-    let (items, places) = known.together();
-    Box::new(tight::order(items.clone(), places.clone(), turn))
+    Box::new(tight::order(known.together(seat.bytes_per_second), turn, seat.cache_bytes))
 }
 
-/// The order of a place where not all data can stay, over items that somebody has put together.
-pub fn tight(items: Arc<Items>, places: Arc<Vec<u32>>) -> impl Order {
-    tight::order(items, places, 0)
+/// The order of a node whose cache cannot hold all data.
+pub fn tight(known: &Together, cache_bytes: u64) -> impl Order {
+    tight::order(known, 0, cache_bytes)
 }
+
+#[cfg(test)]
+mod tests;

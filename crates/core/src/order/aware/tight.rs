@@ -1,13 +1,18 @@
-//! When not all data can stay: what needs the least brought, then what lets the most go, then what belongs together.
+//! When not all data can stay: what makes the least demand on the cache, then what belongs together; but while there is room, what has the
+//! longest way before it.
 //!
-//! A task whose items are all in the cache costs nothing to bring, and every item that it is the last to read is room for
-//! others. Among tasks that are equal in both, those come together whose results meet: tasks are numbered from the ends of the workflow
+//! A task's demand is what has to be brought for it, and what it makes that others will read, without what it is the last to
+//! read: that lets go. So what is in the cache is used, what is used up makes room, and new things are begun only when nothing else is left to do.
+//! Among tasks that are equal in that, those come together whose results meet: tasks are numbered from the ends of the workflow
 //! backwards, each after all that it needs, so that going by these numbers finishes one thing before it begins the next.
 //!
-//! What is missing changes for all waiting readers of an item when it comes or goes; what a task lets go changes when it
-//! becomes the last reader. Each change is a new entry in a heap, and entries that are not true any more are left out when they come to its top.
+//! The demand changes for all waiting readers of an item when it comes or goes, and for a task that becomes an item's last reader. Whoever gains by that gets a new place in a heap; whoever loses is put back when it comes to the top.
 //!
-//! It loses to orders that mind the longest way to the end when data costs next to nothing.
+//! While half of the cache is free or holds what nobody needs, a demand does no harm, and the order minds the end instead: tasks with a long
+//! way to it come first, by steps of about a fifth, so that among ways that are about as long the demand still decides. When it is full,
+//! demands that differ by less than a factor of two count as one, and the way decides among them.
+//!
+//! It loses to orders that mind only the longest way to the end when data costs next to nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,29 +20,41 @@ use std::sync::Arc;
 
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::locality::{Items, Readers};
+use crate::lookup::Lookup;
 use crate::node::ReadyTask;
 use crate::order::{CLASSES_LOOKED_AT, Order};
 
-/// The less, the sooner: bytes to bring, bytes that stay, and the place among all tasks.
-type Key = (u64, Reverse<u64>, u32);
+use super::Together;
+
+/// The less, the sooner: the demand in bytes, and the place among all tasks.
+type Key = (i64, u32);
 
 /// A task that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     ready: ReadyTask,
-    missing: u64,
-    /// What nobody needs after it.
-    frees: u64,
+    demand: i64,
     place: u32,
+    /// What it stands in the heap with: what is true, or better than that.
+    entered: Key,
 }
 
 impl Waiting {
     fn key(&self) -> Key {
-        (self.missing, Reverse(self.frees), self.place)
+        (self.demand, self.place)
     }
 }
 
-/// The waiting tasks of one class and priority.
+/// Which heap a task is in: by its priority, the length of the way before it, and its class.
+type LineKey = (Reverse<i32>, Reverse<u8>, ClassId);
+
+/// The cache counts as full when so much of it holds what is needed, and as roomy again at half of that.
+const FULL_PART: u64 = 2;
+
+/// The best so far: of which line, why, and where it waits.
+type Choice = (LineKey, (i64, Reverse<u8>, Key), u32);
+
+/// The waiting tasks of one line.
 #[derive(Debug, Default)]
 struct Line {
     heap: BinaryHeap<Reverse<(Key, u32)>>,
@@ -54,26 +71,37 @@ pub(super) struct Tight {
     waiting: Vec<Option<Waiting>>,
     free: Vec<u32>,
     by_place: BTreeMap<u32, u32>,
-    lines: BTreeMap<(Reverse<i32>, ClassId), Line>,
+    lines: BTreeMap<LineKey, Line>,
+    /// For each task, how long the way before it is.
+    ways: Arc<Vec<u8>>,
     /// Where those wait that read an item.
-    readers: BTreeMap<u32, Vec<u32>>,
+    readers: Lookup<Vec<u32>>,
     here: Vec<u64>,
     left: Readers,
+    cache_bytes: u64,
+    /// What is here and will be read again.
+    needed_bytes: u64,
+    is_full: bool,
 }
 
 /// The order.
-pub(super) fn order(items: Arc<Items>, places: Arc<Vec<u32>>, turn: u32) -> Tight {
+pub(super) fn order(known: &Together, turn: u32, cache_bytes: u64) -> Tight {
+    let Together { items, places, ways } = known.clone();
     Tight {
         here: vec![0; items.count().div_ceil(64)],
         left: Readers::new(items.clone()),
         items,
         places,
+        ways,
         turn,
+        cache_bytes,
+        needed_bytes: 0,
+        is_full: false,
         waiting: Vec::new(),
         free: Vec::new(),
         by_place: BTreeMap::new(),
         lines: BTreeMap::new(),
-        readers: BTreeMap::new(),
+        readers: Lookup::default(),
     }
 }
 
@@ -82,24 +110,32 @@ impl Tight {
         self.here[item as usize / 64] >> (item % 64) & 1 == 1
     }
 
-    /// Puts what is true of a task now into its heap.
+    /// Puts a task into its heap, with what is true of it now.
     fn enter(&mut self, at: u32) {
-        let Some(waiting) = &self.waiting[at as usize] else { return };
-        let line = self.lines.entry((Reverse(waiting.ready.priority), waiting.ready.class)).or_default();
-        line.heap.push(Reverse((waiting.key(), at)));
-        if line.heap.len() > 64 + 4 * line.count {
+        let Some(waiting) = &mut self.waiting[at as usize] else { return };
+        waiting.entered = waiting.key();
+        let line = self.lines.entry(line_of(&self.ways, &waiting.ready)).or_default();
+        line.heap.push(Reverse((waiting.entered, at)));
+        if line.heap.len() > 64 + 2 * line.count {
             let waiting = &self.waiting;
-            line.heap.retain(|Reverse((key, at))| is_true(waiting, key, *at));
+            line.heap.retain(|Reverse((key, at))| is_entered(waiting, *key, *at));
         }
     }
 
-    /// The best of a line, without what is not true any more.
-    fn best(waiting: &[Option<Waiting>], line: &mut Line) -> Option<(Key, u32)> {
-        while let Some(Reverse((key, at))) = line.heap.peek() {
-            if is_true(waiting, key, *at) {
-                return Some((*key, *at));
+    /// The best of a line.
+    fn best(waiting: &mut [Option<Waiting>], line: &mut Line) -> Option<(Key, u32)> {
+        while let Some(Reverse((key, at))) = line.heap.peek().copied() {
+            let Some(found) = waiting[at as usize].as_mut().filter(|found| found.entered == key) else {
+                line.heap.pop();
+                continue;
+            };
+            if found.key() == key {
+                return Some((key, at));
             }
+            // It has lost since.
+            found.entered = found.key();
             line.heap.pop();
+            line.heap.push(Reverse((found.entered, at)));
         }
         None
     }
@@ -109,16 +145,16 @@ impl Tight {
         self.free.push(at);
         self.by_place.remove(&waiting.place);
         for item in self.items.inputs(waiting.ready.task) {
-            if let Some(readers) = self.readers.get_mut(item) {
+            if let Some(readers) = self.readers.get_mut(u64::from(*item)) {
                 if let Some(place) = readers.iter().position(|reader| *reader == at) {
                     readers.swap_remove(place);
                 }
                 if readers.is_empty() {
-                    self.readers.remove(item);
+                    self.readers.remove(u64::from(*item));
                 }
             }
         }
-        let line = (Reverse(waiting.ready.priority), waiting.ready.class);
+        let line = line_of(&self.ways, &waiting.ready);
         if let Some(found) = self.lines.get_mut(&line) {
             found.count -= 1;
             if found.count == 0 {
@@ -128,56 +164,76 @@ impl Tight {
         Some(waiting.ready)
     }
 
-    /// Changes what is known of all that wait for an item.
-    fn change_readers(&mut self, item: u32, change: impl Fn(&mut Waiting)) {
-        let readers = self.readers.get(&item).cloned().unwrap_or_default();
+    /// More or less of what is here will be read again.
+    fn needs(&mut self, change: i64) {
+        self.needed_bytes = self.needed_bytes.saturating_add_signed(change);
+        let full = self.cache_bytes / FULL_PART;
+        self.is_full = self.needed_bytes > full || self.is_full && self.needed_bytes > full / 2;
+    }
+
+    /// Changes the demand of all that wait for an item.
+    fn change_readers(&mut self, item: u32, change: i64) {
+        let readers = self.readers.get(item.into()).cloned().unwrap_or_default();
         for at in readers {
-            if let Some(waiting) = &mut self.waiting[at as usize] {
-                change(waiting);
+            let Some(waiting) = &mut self.waiting[at as usize] else { continue };
+            waiting.demand += change;
+            if waiting.key() < waiting.entered {
+                self.enter(at);
             }
-            self.enter(at);
         }
     }
 }
 
-fn is_true(waiting: &[Option<Waiting>], key: &Key, at: u32) -> bool {
-    waiting[at as usize].as_ref().is_some_and(|waiting| waiting.key() == *key)
+/// A demand to within a factor of two; what lets go is exact.
+fn roughly(demand: i64) -> i64 {
+    if demand <= 0 { demand } else { i64::from(64 - demand.leading_zeros()) }
+}
+
+fn line_of(ways: &[u8], ready: &ReadyTask) -> LineKey {
+    (Reverse(ready.priority), Reverse(ways[ready.task.index()]), ready.class)
+}
+
+fn is_entered(waiting: &[Option<Waiting>], key: Key, at: u32) -> bool {
+    waiting[at as usize].as_ref().is_some_and(|waiting| waiting.entered == key)
 }
 
 impl Order for Tight {
     fn push(&mut self, ready: ReadyTask) {
-        let (mut missing, mut frees) = (0u64, 0u64);
+        let weight = |item: &u32| self.items.weight(*item) as i64;
+        let mut demand: i64 = self.items.outputs(ready.task).iter().map(weight).sum();
         let at = self.free.pop().unwrap_or(self.waiting.len() as u32);
         for item in self.items.inputs(ready.task) {
-            let weight = self.items.weight(*item);
             if !self.is_here(*item) {
-                missing = missing.saturating_add(weight);
+                demand += weight(item);
             } else if self.left.count(*item) <= 1 {
-                frees = frees.saturating_add(weight);
+                demand -= weight(item);
             }
-            self.readers.entry(*item).or_default().push(at);
+            self.readers.entry(u64::from(*item)).push(at);
         }
         let place = self.places[ready.task.index()].wrapping_add(self.turn) % self.places.len() as u32;
         if at as usize == self.waiting.len() {
             self.waiting.push(None);
         }
-        self.waiting[at as usize] = Some(Waiting { ready, missing, frees, place });
+        self.waiting[at as usize] = Some(Waiting { ready, demand, place, entered: (demand, place) });
         self.by_place.insert(place, at);
-        self.lines.entry((Reverse(ready.priority), ready.class)).or_default().count += 1;
+        self.lines.entry(line_of(&self.ways, &ready)).or_default().count += 1;
         self.enter(at);
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
-        let mut best: Option<(Reverse<i32>, Key, u32)> = None;
-        for ((priority, class), line) in self.lines.iter_mut().take(CLASSES_LOOKED_AT) {
-            if best.as_ref().is_some_and(|best| best.0 < *priority) {
+        let mut best: Option<Choice> = None;
+        for (line_key, line) in self.lines.iter_mut().take(CLASSES_LOOKED_AT) {
+            let is_over = |found: &LineKey| found.0 < line_key.0 || !self.is_full && found.1 < line_key.1;
+            if best.as_ref().is_some_and(|(found, ..)| is_over(found)) {
                 break;
             }
-            if admits(*class)
-                && let Some((key, at)) = Self::best(&self.waiting, line)
-                && best.as_ref().is_none_or(|best| (*priority, key, at) < *best)
+            if admits(line_key.2)
+                && let Some((key, at)) = Self::best(&mut self.waiting, line)
             {
-                best = Some((*priority, key, at));
+                let key = (if self.is_full { roughly(key.0) } else { 0 }, line_key.1, key);
+                if best.as_ref().is_none_or(|best| (key, at) < (best.1, best.2)) {
+                    best = Some((*line_key, key, at));
+                }
             }
         }
         let ready = self.take(best?.2)?;
@@ -208,33 +264,30 @@ impl Order for Tight {
             return;
         }
         self.here[item as usize / 64] ^= 1 << (item % 64);
-        let (weight, is_last) = (self.items.weight(item), self.left.count(item) <= 1);
-        self.change_readers(item, |waiting| {
-            let freed = if is_last { weight } else { 0 };
-            if is_here {
-                waiting.missing = waiting.missing.saturating_sub(weight);
-                waiting.frees = waiting.frees.saturating_add(freed);
-            } else {
-                waiting.missing = waiting.missing.saturating_add(weight);
-                waiting.frees = waiting.frees.saturating_sub(freed);
-            }
-        });
+        let (weight, is_last) = (self.items.weight(item) as i64, self.left.count(item) <= 1);
+        let change = if is_last { 2 * weight } else { weight };
+        if self.left.count(item) > 0 {
+            self.needs(if is_here { weight } else { -weight });
+        }
+        self.change_readers(item, if is_here { -change } else { change });
     }
 
     fn began(&mut self, task: TaskId) {
         let items = self.items.clone();
         for item in items.inputs(task) {
-            // Whoever reads it last lets it go.
-            if self.left.began(task, *item) == 1 && self.is_here(*item) {
-                let weight = items.weight(*item);
-                self.change_readers(*item, |waiting| waiting.frees = waiting.frees.saturating_add(weight));
+            let (left, weight) = (self.left.began(task, *item), items.weight(*item) as i64);
+            match left {
+                // Whoever reads it last lets it go.
+                1 if self.is_here(*item) => self.change_readers(*item, -weight),
+                0 if self.is_here(*item) => self.needs(-weight),
+                _ => {}
             }
         }
     }
 
     fn count(&self, admits: &dyn Fn(ClassId) -> bool) -> usize {
         let lines = self.lines.iter().take(CLASSES_LOOKED_AT);
-        lines.filter(|((_, class), _)| admits(*class)).map(|(_, line)| line.count).sum()
+        lines.filter(|((.., class), _)| admits(*class)).map(|(_, line)| line.count).sum()
     }
 
     fn len(&self) -> usize {

@@ -6,7 +6,7 @@ use super::super::params::Params;
 use super::super::problem::{Mark, Problem, SourceFile};
 use super::super::spec::{self, TaskSpec, is_plain_name};
 use super::super::value::{Seen, Text, Value, note_key};
-use super::super::{Format, json, path, yaml};
+use super::super::{Format, json, path, wfformat, yaml};
 use super::{Builder, Given};
 
 /// Files that include files that include files: beyond this it is a circle.
@@ -274,6 +274,15 @@ impl Builder<'_> {
             Problem::new(file.mark, format!("`{name}` cannot be included: {why}"), "correct the path, or make the file")
                 .spanning(&file.text)
         })?;
+        if wfformat::is_trace(&text) {
+            let message = format!("`{name}` is a trace of a run, which cannot be included");
+            return Err(Problem::new(
+                file.mark,
+                message,
+                "name it itself: `throng check` and `simulate` take it as it is",
+            )
+            .spanning(&file.text));
+        }
         self.read_paths.borrow_mut().insert(name.clone());
         let format = Format::of(&name);
         let known = self.prefixes.iter().position(|prefix| *prefix == full_prefix);

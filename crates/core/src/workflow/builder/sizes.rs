@@ -170,9 +170,15 @@ mod tests {
             let settings = [("s".to_owned(), size.to_owned())];
             let text = "params: { s: 1 }\ntasks: { a: { run: 'x {out}', in: { path: f, size: '{s}' }, \
                         out: { path: o, size: '{s}kB' } } }";
-            let request =
-                Request { text, format: Format::Yaml, default_name: "x", settings: &settings, param_files: &[] };
-            Workflow::read(&request, &NoFiles).unwrap().0
+            let request = Request {
+                text,
+                format: Format::Yaml,
+                default_name: "x",
+                settings: &settings,
+                param_files: &[],
+                replay: None,
+            };
+            Workflow::read(&request, &NoFiles).unwrap().flow
         };
         let (one, other) = (read("1"), read("20"));
         assert_ne!(one.declared_size(ObjectId(0)), other.declared_size(ObjectId(0)));

@@ -207,7 +207,7 @@ impl Piece {
         Piece { form: what as u32 | (field as u32) << 4 | style.to_bits(), value }
     }
 
-    fn literal(text: &str, strings: &mut Interner) -> Piece {
+    pub(crate) fn literal(text: &str, strings: &mut Interner) -> Piece {
         Piece::new(What::Literal, strings.add(text).0, 0, Style::default())
     }
 
