@@ -1,5 +1,6 @@
 //! `throng clean`: deletes what Throng made, and nothing else.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +10,7 @@ use throng_runtime::state::{StateDirectory, StateError, write_durably};
 use throng_runtime::store::{Recorded, journal};
 
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load};
+use crate::load::{FlowArguments, load_leniently};
 use crate::words;
 
 /// What `throng clean` takes.
@@ -32,7 +33,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
-    let loaded = load(&arguments.source)?;
+    let loaded = load_leniently(&arguments.source, &RefCell::default())?;
     let path = loaded.state;
     let state = StateDirectory::new(&path);
     if !path.exists() {

@@ -3,12 +3,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use throng_core::workflow::wfformat;
 use throng_core::workflow::{Format, Reading, Replay, Request, SourceFile, Surroundings, Workflow};
 use throng_runtime::state::StateDirectory;
+use throng_runtime::storage::{self, Storage, StorageError};
 use throng_runtime::surroundings::{Directory, TextError, read_text};
+use throng_runtime::tier;
 
 use crate::diagnostics;
 use crate::exit::Failure;
@@ -27,6 +30,9 @@ pub struct FlowArguments {
     /// Where to keep the state [default: .throng beside the workflow]
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
+    /// Where inputs are that are not beside the workflow: a directory, or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "WHERE")]
+    pub storage: Option<String>,
 }
 
 impl FlowArguments {
@@ -41,6 +47,9 @@ impl FlowArguments {
         }
         if let Some(state) = &self.state {
             text.push_str(&format!(" --state {}", crate::words::quoted(&state.display().to_string())));
+        }
+        if let Some(storage) = &self.storage {
+            text.push_str(&format!(" --storage {}", crate::words::quoted(storage)));
         }
         text
     }
@@ -67,13 +76,10 @@ pub struct Loaded {
     pub text: String,
     /// Its text and that of the files it includes, for the record.
     pub definition: String,
+    /// Where inputs are that are not beside it.
+    pub storage: Option<Arc<dyn Storage>>,
     /// What is said of the run that it is a trace of, if it is one.
     pub trace: Option<wfformat::About>,
-}
-
-/// Reads and checks a workflow.
-pub fn load(arguments: &FlowArguments) -> Result<Loaded, Failure> {
-    load_to_run(arguments, None)
 }
 
 /// Reads and checks a workflow; if it is a trace, it is to be replayed like this.
@@ -114,6 +120,10 @@ impl Surroundings for Lenient<'_> {
     fn reserved(&self, path: &str) -> Option<&'static str> {
         self.directory.reserved(path)
     }
+
+    fn elsewhere(&self, path: &str) -> Option<String> {
+        self.directory.elsewhere(path)
+    }
 }
 
 /// Reads and checks a workflow in surroundings made of its directory.
@@ -129,7 +139,11 @@ fn load_with<'a>(
     let home = absolute.parent().unwrap_or(Path::new("/")).to_owned();
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let state = arguments.state.clone().unwrap_or_else(|| home.join(".throng"));
-    let directory_around = surroundings(&home, &state).reserve(&absolute, "the workflow's own file");
+    let storage = arguments.storage.as_deref().map(open_storage).transpose()?;
+    let directory_around = surroundings(&home, &state)
+        .reserve(&absolute, "the workflow's own file")
+        .with_storage(storage.clone())
+        .without_links_into(tier::noted(&StateDirectory::new(&state)));
     let surroundings = surround(directory_around);
     let param_files: Vec<SourceFile> = arguments
         .param_files
@@ -147,7 +161,21 @@ fn load_with<'a>(
     let Reading { flow, included, trace } = parse(&request, file, surroundings.as_ref())?;
     let definition = define(file, &text, &included, &arguments.settings);
     let directory = if trace.is_some() { StateDirectory::new(&state).replay(&name) } else { home.clone() };
-    Ok(Loaded { flow, directory, home, state, text, definition, trace })
+    Ok(Loaded { flow, directory, home, state, text, definition, trace, storage })
+}
+
+fn open_storage(place: &str) -> Result<Arc<dyn Storage>, Failure> {
+    storage::open(place).map_err(|error| {
+        let remedy = match &error {
+            StorageError::NoDirectory { .. } => "give the directory that the workflow's paths start from",
+            StorageError::Io { .. } if place.starts_with("s3://") => {
+                "check AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the name of the bucket"
+            }
+            StorageError::Io { .. } => "give a directory that is there and can be read",
+            StorageError::BadUrl { .. } => "write s3://BUCKET/PREFIX; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        };
+        Failure::bad_input(error, remedy)
+    })
 }
 
 /// What a workflow in a directory may ask for.

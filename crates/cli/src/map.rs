@@ -120,6 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         definition: format!("throng map {}", words::quoted(&arguments.command)),
         fresh: arguments.fresh,
         wish: Wish::default(),
+        tier: None,
     };
     let options = arguments.run.options(clock, about)?;
     let run = Outlook::begin(Arc::new(flow), options).map_err(trouble::failure)?;

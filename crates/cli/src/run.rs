@@ -7,6 +7,7 @@ pub mod printed;
 pub mod printing;
 mod replay;
 mod summary;
+pub mod tier;
 pub mod trouble;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ use crate::load::{FlowArguments, load_to_run};
 use crate::progress_view::{self, Style};
 use crate::words;
 use options::{About, RunArguments};
+use tier::TierArguments;
 
 const HELP: &str = "\
 Example:
@@ -37,6 +39,8 @@ Example:
   throng run flow.yaml sheet.png        only what this file needs
   throng run flow.yaml --set size=30    with another value of a parameter
   throng run flow.yaml --dry-run        what would run, and why
+  throng run flow.yaml --storage /mnt/slow --memory-tier 4GB
+                                        inputs are brought from /mnt/slow, 4 GB of them at a time
   throng run montage.json --replay 0.01 a trace in WfFormat, a hundred times as fast
 
 A workflow:
@@ -57,6 +61,8 @@ pub struct Arguments {
     targets: Vec<String>,
     #[command(flatten)]
     run: RunArguments,
+    #[command(flatten)]
+    tier: TierArguments,
     #[command(flatten)]
     replay: replay::ReplayArguments,
     /// Forget what has been done, and do it all again
@@ -97,7 +103,9 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         rerun: find_all(&flow, &loaded.directory, &arguments.rerun)?,
         adopt: arguments.adopt,
     };
+    let tier = arguments.tier.options(loaded.storage)?;
     let about = About {
+        tier,
         directory: loaded.directory,
         home: loaded.home,
         file: arguments.source.flow.clone(),
@@ -122,9 +130,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     warn_of_damage(&run, &state);
     let targets: String = arguments.targets.iter().map(|target| format!(" {}", words::quoted(target))).collect();
     let again = format!(
-        "throng run {}{targets}{}{}",
+        "throng run {}{targets}{}{}{}",
         arguments.source.as_typed(),
         arguments.run.as_typed(),
+        arguments.tier.as_typed(),
         arguments.replay.as_typed()
     );
     execute(run, &arguments.run, &state, &again, Prints::Nothing)

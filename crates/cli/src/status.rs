@@ -106,6 +106,9 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
             if let Some(bounds) = bounds {
                 tell!("makespan  {}", bounds.in_words(end.makespan_s));
             }
+            if let Some(tier) = crate::run::tier::in_words(end) {
+                tell!("tier      {tier}");
+            }
         }
         None => tell!(
             "tasks     so far {} done, {} up to date, {} failed, {} skipped",

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use throng_core::trace::Outcome;
+use throng_runtime::clock::date;
 
 /// A length of time, as short as it can be said.
 pub fn duration(length: Duration) -> String {
@@ -119,21 +120,6 @@ pub fn moment(unix_ms: u64) -> String {
     let (days, of_day) = (seconds / 86400, seconds % 86400);
     let (year, month, day) = date(days as i64);
     format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", of_day / 3600, of_day % 3600 / 60, of_day % 60)
-}
-
-/// The date of a day counted from 1970, by Howard Hinnant's method: years that begin in March have their
-/// leap day at the end.
-fn date(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 /// Text of a task as it can be shown on a terminal: what would move the cursor or change colours is not obeyed.

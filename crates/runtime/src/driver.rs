@@ -12,7 +12,7 @@ use std::time::Duration;
 use thiserror::Error;
 use throng_core::ids::{ObjectId, TaskId};
 use throng_core::ledger::Ledger;
-use throng_core::node::{Event, Node};
+use throng_core::node::{CacheTally, Event, Node};
 use throng_core::stale::{Made, Memory, Reason, Verdict, inputs_seen};
 use throng_core::temp::Temps;
 use throng_core::time::Time;
@@ -33,6 +33,8 @@ use crate::slot::BaseEnvironment;
 use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
 use crate::store::journal::{Pending, Syncer};
 use crate::store::{Journal, JournalError, Recorded};
+use crate::tier::Tier;
+use crate::tier::bringing::Bringing;
 
 /// What has happened is written out at least this often, so that a killed engine has forgotten no more.
 pub(crate) const WRITE_INTERVAL: Duration = Duration::from_millis(10);
@@ -78,6 +80,8 @@ pub struct Parts {
     pub objects: Objects,
     /// Where tasks run.
     pub workplace: Workplace,
+    /// Room into which inputs are brought.
+    pub(crate) tier: Option<Tier>,
     /// Where completions go.
     pub journal: Journal,
     /// The state directory.
@@ -191,6 +195,7 @@ impl Driver {
             flow: parts.flow,
             clock: parts.clock,
             workplace: parts.workplace,
+            tier: parts.tier,
             objects: parts.objects,
             recorded: parts.recorded,
             verdicts: parts.verdicts,
@@ -247,12 +252,15 @@ impl Driver {
             let shared = shared.clone();
             move || to_delete.iter().flatten().for_each(|object| delete(&shared, object))
         })?;
+        let bringing = Bringing::start(&shared);
+        let bringing = bringing.map_err(|error| EngineError::GaveUp(format!("cannot start a thread: {error}")))?;
         {
             let mut core = shared.lock();
             shared.submit(&mut core, shared.clock.now());
         }
         self.turn(&syncing);
         shared.dismiss_slots();
+        bringing.finish();
         keeper.join().expect("writing a file does not panic");
         self.write(&syncing);
         syncing.finish();
@@ -282,6 +290,10 @@ impl Driver {
             seconds: shared.clock.now().as_secs_f64(),
             makespan_s,
             tasks_per_s: if makespan_s > 0.0 { tally.done as f64 / makespan_s } else { 0.0 },
+            tier: shared.tier.as_ref().map(|tier| {
+                let CacheTally { hits, misses, .. } = core.node.cache_tally();
+                tier.end(hits, misses)
+            }),
         })
     }
 

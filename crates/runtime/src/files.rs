@@ -1,9 +1,11 @@
 //! The files of a workflow: looking at them, making room for them, setting them aside.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,8 +102,29 @@ impl Workplace {
     }
 
     /// Whether anything lies at a path, be it a link that leads nowhere.
-    fn is_occupied(&self, path: &str) -> bool {
+    pub(crate) fn is_occupied(&self, path: &str) -> bool {
         rustix::fs::statat(&self.directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Where the link at a path leads, if it is one.
+    pub(crate) fn link(&self, path: &str) -> Option<PathBuf> {
+        let target = rustix::fs::readlinkat(&self.directory, path, Vec::new()).ok()?;
+        Some(PathBuf::from(OsString::from_vec(target.into_bytes())))
+    }
+
+    /// Whether a link lies at a path that leads to something directly in a directory.
+    pub(crate) fn leads_into(&self, path: &str, directory: Option<&Path>) -> bool {
+        directory.is_some_and(|directory| self.link(path).is_some_and(|target| target.parent() == Some(directory)))
+    }
+
+    /// Makes a link; never in the place of anything.
+    pub(crate) fn make_link(&self, path: &str, target: &Path) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &self.directory, path)?)
+    }
+
+    /// Deletes a link.
+    pub(crate) fn unlink(&self, path: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.directory, path, AtFlags::empty())?)
     }
 
     /// Whether a path, relative to this directory, is a file that can be executed.

@@ -26,5 +26,7 @@ pub mod run;
 pub mod simulated;
 pub(crate) mod slot;
 pub mod state;
+pub mod storage;
 pub mod store;
 pub mod surroundings;
+pub mod tier;

@@ -38,6 +38,8 @@ use crate::run::Verify;
 use crate::slot::{self, AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
 use crate::store::Recorded;
 use crate::store::journal::{PathKey, Pending, UNFINISHED};
+use crate::tier::Tier;
+use crate::tier::bringing::Work;
 
 /// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth. Tasks
 /// becoming ready cost little and are all taken in at once, so that the order chooses among all of them.
@@ -50,6 +52,8 @@ pub struct Shared {
     pub(crate) flow: Arc<Workflow>,
     pub(crate) clock: Clock,
     pub(crate) workplace: Workplace,
+    /// Room into which inputs are brought.
+    pub(crate) tier: Option<Tier>,
     pub(crate) objects: Objects,
     pub(crate) recorded: Recorded,
     pub(crate) verdicts: Vec<Verdict>,
@@ -223,15 +227,19 @@ impl Shared {
                 handled += 1;
             }
             core.node.decide(now, &mut core.commands);
+            // A node that has tasks staged may have changed its mind without a command: who replays it has to know.
+            if self.tier.is_some() || !core.commands.is_empty() {
+                core.trace.write(now, &Entry::Decide);
+            }
             if core.commands.is_empty() {
                 break;
             }
-            core.trace.write(now, &Entry::Decide);
             for at in 0..core.commands.len() {
                 let command = core.commands[at];
                 core.trace.write(now, &Entry::Command(command));
                 let Command::Start { task, attempt, slot } = command else {
-                    unreachable!("deciding only starts tasks")
+                    self.see_to_data(core, command);
+                    continue;
                 };
                 let conditions = core.node.conditions(slot).expect("it has just been started");
                 let job = Job { task, attempt, demand: conditions.demand };
@@ -300,10 +308,24 @@ impl Shared {
                 | Command::Drop { .. }
                 | Command::Evict { .. }
                 | Command::Lost { .. }
-                | Command::NeverFits { .. } => unreachable!("a node without a cache leaves files where they are"),
+                | Command::NeverFits { .. } => self.see_to_data(core, command),
             }
         }
         core.commands.clear();
+    }
+
+    /// Has done what the node wants of its tier. How large inputs are was found out before the run began.
+    fn see_to_data(&self, core: &mut Core, command: Command) {
+        let tier = self.tier.as_ref().expect("a node without a tier leaves files where they are");
+        match command {
+            Command::Locate { object } => {
+                let bytes = Some(tier.bytes(object));
+                core.events.push_back(Event::Located { object, bytes });
+            }
+            Command::Fetch { object, .. } => tier.line.ask(Work::Fetch(object)),
+            Command::Drop { object } => tier.line.ask(Work::Drop(object)),
+            other => unreachable!("what is needed is known, found and fits, so that nobody wants {other:?}"),
+        }
     }
 
     /// Begins an attempt; returns whether a slot's thread has to make it.

@@ -15,7 +15,7 @@ use throng_core::pools::Pools;
 use throng_core::stale::{self, InputsSeen, Known, Reason, Verdict, Wish};
 use throng_core::temp::Temps;
 use throng_core::workflow::{CONTAINER_RUNNERS, Demand, Pool, Resources, Workflow};
-use throng_core::{order, pack};
+use throng_core::{evict, order, pack};
 
 use crate::clock::Clock;
 use crate::containers;
@@ -29,6 +29,8 @@ use crate::state::{
 };
 use crate::store::journal::{self, Pending, UNFINISHED};
 use crate::store::{Journal, JournalError, Recorded};
+use crate::tier::plan::Plan;
+use crate::tier::{self, Clearing, DirectoryLock, Tier, TierError};
 
 /// By what files are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +77,8 @@ pub struct Options {
     pub wish: Wish,
     /// The run's clock, which started when the command did.
     pub clock: Clock,
+    /// Room into which inputs are brought from slow storage.
+    pub tier: Option<tier::Options>,
 }
 
 /// Why there was no run, or not to the end.
@@ -107,6 +111,9 @@ pub enum RunError {
         /// Programs that would do.
         wanted: Vec<String>,
     },
+    /// The memory tier.
+    #[error(transparent)]
+    Tier(#[from] TierError),
     /// A process of an earlier engine that does not end.
     #[error("process group {0}, left over from a run that was killed, does not end")]
     Leftover(i32),
@@ -122,6 +129,7 @@ pub struct Outlook {
     recorded: Recorded,
     verdicts: Vec<Verdict>,
     known: Vec<Known>,
+    plan: Option<Plan>,
 }
 
 impl Outlook {
@@ -139,7 +147,23 @@ impl Outlook {
         }
         let place = Workplace::open(&options.directory, PathBuf::new(), PathBuf::new())
             .map_err(io_error("open", &options.directory))?;
-        let known = look(&flow, &recorded, &place, &options);
+        let leftover = tier::noted(&state);
+        let plan = match &options.tier {
+            Some(wanted) => {
+                evict::Maker::new(&wanted.evict, &Arc::default(), 0)?;
+                Some(Plan::new(&flow, &place, leftover.as_deref(), wanted)?)
+            }
+            None => None,
+        };
+        let flow = match &plan {
+            Some(plan) => {
+                let mut flow = Arc::unwrap_or_clone(flow);
+                flow.learn_sizes(plan.sizes());
+                Arc::new(flow)
+            }
+            None => flow,
+        };
+        let known = look(&flow, &recorded, &place, &options, (plan.as_ref(), leftover.as_deref()));
         let nothing_known = recorded.is_empty() && !options.wish.adopt && options.wish.targets.is_empty();
         let verdicts = if nothing_known {
             Vec::new()
@@ -147,9 +171,12 @@ impl Outlook {
             let known = |object: ObjectId| known.get(object.index()).copied().unwrap_or_default();
             stale::judge(&flow, &options.wish, |task| recorded.memory(task), known)
         };
-        let outlook = Outlook { flow, options, recorded, verdicts, known };
+        let outlook = Outlook { flow, options, recorded, verdicts, known, plan };
         outlook.check_fit()?;
         outlook.check_containers()?;
+        if let Some(plan) = &outlook.plan {
+            plan.check_fit(&outlook.flow, |task| outlook.may_run(task))?;
+        }
         Ok(outlook)
     }
 
@@ -218,6 +245,10 @@ impl Outlook {
     /// Takes the lock, ends what an earlier engine left running, looks around, and sets everything up.
     pub fn begin(flow: Arc<Workflow>, options: Options) -> Result<Run, RunError> {
         let state = StateDirectory::new(&options.state);
+        let links = match options.tier {
+            Some(_) => tier::lock(&options.directory)?,
+            None => None,
+        };
         // Where nothing is yet, nothing is made before it is certain that the run can begin; otherwise the
         // lock comes first, because what another engine is still writing cannot be judged.
         let is_new = !state.path().exists();
@@ -232,15 +263,21 @@ impl Outlook {
             clear_up(&state, &flow, &options.directory)?;
             Outlook::new(flow, options)?
         };
-        outlook.set_up(state, lock)
+        outlook.set_up(state, lock, links)
     }
 
-    fn set_up(self, state: StateDirectory, lock: Lock) -> Result<Run, RunError> {
+    fn set_up(mut self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
         let mark = run_mark(&state);
         state.set_home(&self.options.home)?;
+        let setup = self.node_setup();
+        let place = self.options.directory.clone();
+        let clearing = self.plan.is_some().then(|| Clearing { state: state.clone(), directory: place.clone() });
+        let tier = match self.plan.take() {
+            Some(plan) => Some(Tier::make(&plan.options, plan.staged, (&state, &place), links)?),
+            None => None,
+        };
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
-        let setup = self.node_setup();
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -257,7 +294,7 @@ impl Outlook {
         write_whole(&directory.definition(), self.options.definition.as_bytes())?;
         let node = make_node(&self.flow, &setup)?;
         let damaged_bytes = self.damaged_bytes();
-        let Outlook { flow, options, recorded, verdicts, known } = self;
+        let Outlook { flow, options, recorded, verdicts, known, plan: _ } = self;
         let (aside, kept) = (state.aside(directory.number), state.kept(directory.number));
         let workplace =
             Workplace::open(&options.directory, aside, kept).map_err(io_error("open", &options.directory))?;
@@ -285,6 +322,7 @@ impl Outlook {
             recorded,
             objects,
             workplace,
+            tier,
             journal,
             state,
             directory: directory.clone(),
@@ -294,7 +332,7 @@ impl Outlook {
             clock: options.clock,
             slots: options.width,
         })?;
-        Ok(Run { driver, directory, about, damaged_bytes, _lock: lock })
+        Ok(Run { driver, directory, about, damaged_bytes, clearing, _lock: lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {
@@ -340,6 +378,7 @@ impl Outlook {
             grace_ms: options.grace.as_millis() as u64,
             fail_fast: options.fail_fast,
             pools: options.pools.iter().map(pool_setup).collect(),
+            tier: self.plan.as_ref().map(|plan| plan.setup(options.width)),
         }
     }
 }
@@ -352,16 +391,21 @@ fn pool_setup(pool: &Pool) -> PoolSetup {
 pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPolicy> {
     let resources = Resources { cpus_milli: setup.cpus_milli, memory_bytes: setup.memory_bytes };
     let (order, pack): (Policy, Policy) = (setup.order.parse()?, setup.pack.parse()?);
+    let (orders, seat) = (order::Maker::new(&order, flow)?, tier::plan::seat(setup.tier.as_ref(), setup.width));
     let policies = Policies {
-        local: order::by_name(&order, flow, setup.width as usize)?,
-        shared: order::by_name(&order, flow, setup.width as usize)?,
+        local: orders.make(seat),
+        shared: orders.make(seat),
         pack: pack::by_name(&pack, Capacity { width: setup.width, resources }, flow)?,
     };
     let grace = Duration::from_millis(setup.grace_ms);
     let limits = Limits { slots: setup.width, grace, fail_fast: setup.fail_fast };
     let pool = |PoolSetup { name, ids, amount_milli }: PoolSetup| Pool { name, ids, amount_milli };
     let pools = Pools::new(setup.pools.iter().cloned().map(pool).collect(), flow);
-    Ok(Node::new(flow.clone(), limits, policies, pools))
+    let node = Node::new(flow.clone(), limits, policies, pools);
+    match &setup.tier {
+        Some(tier) => tier::plan::furnish(node, flow, tier, setup.width),
+        None => Ok(node),
+    }
 }
 
 /// A run that is ready to go.
@@ -370,6 +414,7 @@ pub struct Run {
     directory: RunDirectory,
     about: About,
     damaged_bytes: u64,
+    clearing: Option<Clearing>,
     _lock: Lock,
 }
 
@@ -391,22 +436,39 @@ impl Run {
 
     /// Runs everything; returns when nothing is left to do.
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
-        let end = self.driver.execute()?;
+        let end = self.driver.execute();
+        drop(self.clearing);
+        let end = end?;
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;
         Ok(end)
     }
 }
 
-/// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted.
-fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Options) -> Vec<Known> {
-    if recorded.is_empty() && !options.wish.adopt && !order::uses_sizes(&options.order) {
+/// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted. What is brought has been looked at in
+/// the storage, and links that a killed run has left count as nothing.
+fn look(
+    flow: &Workflow,
+    recorded: &Recorded,
+    place: &Workplace,
+    options: &Options,
+    (plan, leftover): (Option<&Plan>, Option<&Path>),
+) -> Vec<Known> {
+    let is_curious = !recorded.is_empty() || options.wish.adopt || order::uses_sizes(&options.order);
+    if !is_curious && plan.is_none() {
         return Vec::new();
     }
     let content = options.verify == Verify::Content;
     let look_at = |number: usize| {
         let object = ObjectId::at(number);
         let name = flow.object_name(object);
+        if let (Some(plan), Some(found)) = (plan, plan.and_then(|plan| plan.found(object))) {
+            let found_content = if content && found.is_present() { plan.content(name) } else { 0 };
+            return Known { made: recorded.made(object), found, found_content };
+        }
+        if !is_curious || place.leads_into(name, leftover) {
+            return Known { made: recorded.made(object), ..Known::default() };
+        }
         // What cannot be looked at counts as absent; the task that needs it will say why.
         let found = place.stamp(name).unwrap_or(Stamp::ABSENT);
         let found_content = if content && found.is_present() { place.content(name) } else { 0 };
@@ -433,6 +495,10 @@ fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Optio
 fn clear_up(state: &StateDirectory, flow: &Workflow, directory: &Path) -> Result<(), RunError> {
     let mark = run_mark(state);
     let unfinished = leftover::end_leftovers(&state.slots(), &mark).map_err(RunError::Leftover)?;
+    if state.tier().exists() {
+        let inputs = (flow.made_count()..flow.object_count()).map(|number| flow.object_name(ObjectId::at(number)));
+        tier::clear(state, directory, inputs)?;
+    }
     if unfinished.is_empty() {
         return Ok(());
     }

@@ -297,22 +297,33 @@ impl<'a> SlotRunner<'a> {
         let shared = self.shared;
         let name = shared.flow.object_name(object);
         let is_from_outside = shared.flow.producer(object).is_none();
+        if let Some(brought) = shared.tier.as_ref().and_then(|tier| tier.look(&shared.workplace, name, object)) {
+            let failed = |(error, remark)| Trouble { outcome: Outcome::FilesFailed(error), remark };
+            return Ok(self.now_known(object, brought.map_err(failed)?));
+        }
         let found = if is_from_outside { shared.workplace.stamp_of_source(name) } else { shared.workplace.stamp(name) };
         let found = found.map_err(|error| Trouble::files("look at the input", name, &error))?;
         if !found.is_present() && !shared.flow.is_optional(object) {
             let gone = io::Error::from_raw_os_error(libc::ENOENT);
             return Err(Trouble::files("find the input", name, &gone));
         }
+        Ok(self.now_known(object, found))
+    }
+
+    /// What is known of an object that lies there like this.
+    fn now_known(&self, object: ObjectId, found: Stamp) -> Made {
+        let shared = self.shared;
         let known = shared.objects.get(object);
         if known.stamp == found && known.version.0 != 0 {
-            return Ok(known);
+            return known;
         }
+        let name = shared.flow.object_name(object);
         let content = if shared.verify == Verify::Content { shared.workplace.content(name) } else { 0 };
         let made = Made { stamp: found, version: found.version(), content, is_adopted: false };
-        if is_from_outside {
+        if shared.flow.producer(object).is_none() {
             shared.objects.set(object, made);
         }
-        Ok(made)
+        made
     }
 
     /// The hash of what a task made before and is about to make again, if somebody reads it and would like to know

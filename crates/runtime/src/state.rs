@@ -8,6 +8,7 @@
 //!     scratch/        what running tasks print
 //!     aside/RUN/      outputs of attempts that did not succeed
 //!     kept/RUN/       files that were in the way and are not Throng's
+//!     tier/           where the memory tier of a run is, and what links lead into it
 //!     replay/NAME/    files of a trace that is replayed
 //!     home            the directory that this is the state of, if it is not the one around it
 //!     runs/RUN/       one directory per run: about.json, definition, workflow, trace, log
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use throng_core::workflow::Workflow;
+
+use crate::tier::TierEnd;
 
 /// A state directory that cannot be used.
 #[derive(Debug, Error)]
@@ -122,6 +125,11 @@ impl StateDirectory {
     /// Where files go that were in a run's way and are not Throng's.
     pub fn kept(&self, run: u64) -> PathBuf {
         self.path.join("kept").join(run.to_string())
+    }
+
+    /// What is known of a run's memory tier.
+    pub fn tier(&self) -> PathBuf {
+        self.path.join("tier")
     }
 
     fn home(&self) -> PathBuf {
@@ -398,6 +406,24 @@ pub struct NodeSetup {
     /// What else there is to give.
     #[serde(default)]
     pub pools: Vec<PoolSetup>,
+    /// Room into which inputs are brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<TierSetup>,
+}
+
+/// The memory tier of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TierSetup {
+    /// How much it may hold.
+    pub capacity_bytes: u64,
+    /// For how many tasks inputs may be brought before they have a slot.
+    pub window: u32,
+    /// What goes when there is no room.
+    pub evict: String,
+    /// Whether all that is brought has room at once.
+    pub is_roomy: bool,
+    /// The numbers of the objects that are brought: from which to which, without the last.
+    pub brought: Vec<(u32, u32)>,
 }
 
 /// Something that a node has, by its name.
@@ -447,4 +473,7 @@ pub struct RunEnd {
     pub makespan_s: f64,
     /// Tasks done per second of makespan.
     pub tasks_per_s: f64,
+    /// What its memory tier did, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<TierEnd>,
 }

@@ -2,10 +2,13 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use thiserror::Error;
 use throng_core::workflow::Surroundings;
-use throng_core::workflow::path::normalize;
+use throng_core::workflow::path::{is_inside, normalize};
+
+use crate::storage::Storage;
 
 /// Larger files than this are not read as text: positions in them would not fit, and they are a mistake.
 pub const TEXT_BYTES_LIMIT: u64 = 4_000_000_000;
@@ -79,12 +82,35 @@ pub struct Directory {
     path: PathBuf,
     /// Paths below which no task may make anything, and what they are for.
     reserved: Vec<(String, &'static str)>,
+    /// Where files are that are not in it.
+    storage: Option<Arc<dyn Storage>>,
+    /// Links into this directory count as absent.
+    tier: Option<PathBuf>,
 }
 
 impl Directory {
     /// Paths start from here.
     pub fn new(path: &Path) -> Self {
-        Directory { path: path.to_owned(), reserved: Vec::new() }
+        Directory { path: path.to_owned(), reserved: Vec::new(), storage: None, tier: None }
+    }
+
+    /// What is not there may be in a storage.
+    #[must_use]
+    pub fn with_storage(mut self, storage: Option<Arc<dyn Storage>>) -> Self {
+        self.storage = storage;
+        self
+    }
+
+    /// Links into a tier come and go with a run: they are not what a workflow is read for.
+    #[must_use]
+    pub fn without_links_into(mut self, tier: Option<PathBuf>) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    fn is_of_tier(&self, path: &Path) -> bool {
+        let target = self.tier.as_ref().and_then(|_| std::fs::read_link(path).ok());
+        target.is_some_and(|target| target.parent() == self.tier.as_deref())
     }
 
     /// Keeps a path from being made by a task, if it lies in the directory.
@@ -97,7 +123,8 @@ impl Directory {
     }
 }
 
-const MATCHING: glob::MatchOptions =
+/// How patterns of file names are meant.
+pub(crate) const MATCHING: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// Looks for what matches the parts of a pattern below a directory; `prefix` is how that is written. Links to directories are
@@ -155,6 +182,9 @@ impl Surroundings for Directory {
             glob::Pattern::new(part).map_err(|error| error.to_string())?;
         }
         search(&start, prefix, &parts, &mut found)?;
+        if let Some(storage) = self.storage.as_ref().filter(|_| is_inside(&normalize(pattern))) {
+            found.extend(storage.glob(pattern)?);
+        }
         found.sort_unstable();
         found.dedup();
         Ok(found)
@@ -171,7 +201,17 @@ impl Surroundings for Directory {
     }
 
     fn exists(&self, path: &str) -> bool {
-        self.path.join(path).exists()
+        let place = self.path.join(path);
+        if place.exists() && !self.is_of_tier(&place) {
+            return true;
+        }
+        // What cannot be looked at now may be there: whoever needs it will say why not.
+        let storage = self.storage.as_ref().filter(|_| is_inside(path));
+        storage.is_some_and(|storage| storage.stamp(path).map_or(true, |stamp| stamp.is_present()))
+    }
+
+    fn elsewhere(&self, path: &str) -> Option<String> {
+        Some(self.storage.as_ref().filter(|_| is_inside(path))?.place(path))
     }
 }
 

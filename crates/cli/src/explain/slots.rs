@@ -178,6 +178,7 @@ mod tests {
             grace_ms: 0,
             fail_fast: false,
             pools: Vec::new(),
+            tier: None,
         };
         let mut slots = Slots::new(&flow, &setup, TaskId(0));
         slots.start(Time(0), SlotId(0), TaskId(1), 1);

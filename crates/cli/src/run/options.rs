@@ -10,6 +10,7 @@ use throng_core::workflow::{Pool, quantity};
 use throng_runtime::clock::Clock;
 use throng_runtime::host;
 use throng_runtime::run::{Options, Verify};
+use throng_runtime::tier;
 
 use crate::exit::Failure;
 
@@ -22,9 +23,9 @@ pub struct RunArguments {
     /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
     #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub width: Option<u32>,
-    /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware
-    #[arg(long, default_value = "fifo")]
-    pub order: String,
+    /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware [default: fifo, or with --memory-tier aware]
+    #[arg(long)]
+    pub order: Option<String>,
     /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)
     #[arg(long, default_value = DEFAULT_PACK)]
     pub pack: String,
@@ -76,6 +77,8 @@ pub struct About {
     pub fresh: bool,
     /// What is wanted.
     pub wish: Wish,
+    /// Room into which inputs are brought.
+    pub tier: Option<tier::Options>,
 }
 
 impl RunArguments {
@@ -120,7 +123,7 @@ impl RunArguments {
             home: about.home,
             file: about.file,
             definition: about.definition,
-            order: policy(&self.order)?,
+            order: policy(self.order.as_deref().unwrap_or(if about.tier.is_some() { "aware" } else { "fifo" }))?,
             pack: policy(&self.pack)?,
             width,
             resources,
@@ -133,12 +136,13 @@ impl RunArguments {
             },
             fresh: about.fresh,
             wish: about.wish,
+            tier: about.tier,
             clock,
         })
     }
 }
 
-fn policy(text: &str) -> Result<Policy, Failure> {
+pub(super) fn policy(text: &str) -> Result<Policy, Failure> {
     text.parse().map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
 }
 

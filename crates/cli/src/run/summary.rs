@@ -40,6 +40,9 @@ pub fn summarize(
             time(end.makespan_s)
         ),
     }
+    if let Some(tier) = super::tier::in_words(end) {
+        note!("memory tier: {tier}");
+    }
     if !failures.names.is_empty() {
         let more = end.failed - failures.names.len() as u64;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

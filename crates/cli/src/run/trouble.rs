@@ -36,6 +36,10 @@ pub fn failure(error: RunError) -> Failure {
         RunError::NoContainers { .. } => {
             Failure::bad_input(error, "install one of them, or leave `container` out of the workflow")
         }
+        RunError::Tier(tier) => {
+            let remedy = super::tier::remedy(tier);
+            Failure::bad_input(error, remedy)
+        }
         RunError::Leftover(_) => Failure::internal(error, "end it by hand, then run again"),
         RunError::Engine(EngineError::GaveUp(_) | EngineError::Journal(_) | EngineError::State(_)) => {
             Failure::internal(

@@ -50,6 +50,7 @@ pub fn record(
         grace_ms: 0,
         fail_fast: false,
         pools: Vec::new(),
+        tier: None,
     };
     let groups = cluster.types.iter().map(|machine| (machine.count, machine.cores)).collect();
     let (nodes, cores, seed) = (cluster.nodes, cluster.cores, cluster.seed);
@@ -79,5 +80,6 @@ fn end(flow: &Workflow, outcome: &Outcome) -> RunEnd {
         seconds,
         makespan_s: seconds,
         tasks_per_s: outcome.throughput(),
+        tier: None,
     }
 }

@@ -317,3 +317,61 @@ fn a_task_goes_on_beyond_the_room_only_with_all_that_it_reads() {
     let lost = Command::Lost { task: TaskId(0), object: bench.object("e") };
     assert_eq!(bench.not_found("e"), [lost, bench.locate("e")]);
 }
+
+#[test]
+fn what_is_about_to_leave_is_not_counted_twice() {
+    let mut bench = Bench::new(FLOW, 1, 10, 2);
+    bench.running(0, "e", 5, 0);
+    bench.done(0);
+    bench.running(1, "f", 5, 0);
+    bench.done(0);
+    bench.ready(&[2]);
+    let (e, f) = (bench.object("e"), bench.object("f"));
+    assert_eq!(bench.located("g", 10), [Command::Drop { object: e }, Command::Drop { object: f }]);
+    // It reads what is about to go: all of it fits, only not now.
+    assert_eq!(bench.ready(&[3]), [bench.locate("e"), bench.locate("f")]);
+    assert_eq!(bench.located("e", 5), []);
+    assert_eq!(bench.located("f", 5), []);
+    assert_eq!(bench.dropped("e", true), []);
+    assert_eq!(bench.dropped("f", true), [bench.fetch("g", 10)]);
+}
+
+/// Some read what is brought, one what lies in its place, and one what another makes.
+const MIXED: &str = "tasks: { a: { run: x, in: e }, b: { run: x, in: f }, c: { run: x, in: g }, d: { run: x, in: h, out: o, estimate: \
+                     { out: 1GB } }, z: { run: x, in: o } }";
+
+fn for_outside(slots: u32, capacity: u64, window: usize) -> Bench {
+    let (flow, node) = node_for(MIXED, slots, "fifo");
+    let bench = Bench { flow, node };
+    let [e, g] = ["e", "g"].map(|name| bench.object(name).0);
+    let brought = Brought::Outside(Arc::from([(e, g + 1)]));
+    let node = bench.node.with_cache(Keeping { brought, ..Keeping::new(capacity, window) });
+    Bench { node, ..bench }
+}
+
+#[test]
+fn tasks_for_which_nothing_is_brought_do_not_wait_behind_others() {
+    let mut bench = for_outside(1, 10, 1);
+    // The window is full, and the slot is free; what it makes takes no room here.
+    assert_eq!(bench.ready(&[0, 1, 3]), [bench.locate("e"), start(3, 1, 0)]);
+    assert_eq!(bench.located("e", 10), [bench.fetch("e", 10)]);
+    assert_eq!(bench.fetched("e"), []);
+    // They take turns with those whose data has come.
+    assert_eq!(bench.ready(&[4]), []);
+    assert_eq!(bench.done(0), [complete(3), start(0, 1, 0), bench.locate("f")]);
+    assert_eq!(bench.done(0), [complete(0), start(4, 1, 0)]);
+    let CacheTally { hits, misses, .. } = bench.node.cache_tally();
+    assert_eq!((hits, misses), (0, 1));
+}
+
+#[test]
+fn whose_turn_it_is_does_not_keep_others_from_running() {
+    let mut bench = for_outside(1, 100, 2);
+    bench.running(0, "e", 1, 0);
+    bench.ready(&[1]);
+    bench.located("f", 1);
+    bench.fetched("f");
+    // It would be the turn of one that waits apart, but there is none.
+    assert_eq!(bench.done(0), [complete(0), start(1, 1, 0)]);
+    assert!(bench.node.local_len() + bench.node.shared_len() == 0);
+}

@@ -415,9 +415,12 @@ impl Node {
     }
 
     /// Puts a task into a queue.
-    fn enqueue(&mut self, task: ReadyTask, is_shared: bool) {
+    ///
+    /// Where tasks wait apart, nobody else is there to have them: the queue for others is theirs.
+    fn enqueue(&mut self, task: ReadyTask, mut is_shared: bool) {
         if let Some(stage) = &mut self.stage {
             stage.cache.idle.ready(task.task);
+            is_shared |= stage.is_apart(&self.flow, task.task);
         }
         if is_shared { self.policies.shared.push(task) } else { self.policies.local.push(task) }
     }
@@ -494,10 +497,14 @@ impl Node {
             let Policies { local, shared, pack } = &mut self.policies;
             let has_slot = !self.free.is_empty();
             let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, class);
+            let waits_apart = self.stage.as_ref().is_some_and(Stage::is_for_outside) && !shared.is_empty();
+            let is_turn_apart = waits_apart && self.stage.as_ref().is_some_and(Stage::is_turn_apart);
             if has_slot
+                && !is_turn_apart
                 && let Some(stage) = &mut self.stage
                 && let Some((ready, is_shared, output_bytes)) = stage.next(|ready| way(ready.class).is_some())
             {
+                stage.gave_slot(false);
                 self.start(now, ready, is_shared, output_bytes, out);
                 continue;
             }
@@ -506,13 +513,21 @@ impl Node {
                 Some(stage) if stage.is_used() => stage.has_window(has_slot),
                 _ => has_slot,
             };
-            if !may_take {
-                return;
-            }
             let admits = |class| !has_slot || way(class).is_some();
-            let own = local.pop(&admits);
+            let may_share = if waits_apart { has_slot } else { may_take };
+            let own = if may_take { local.pop(&admits) } else { None };
             let is_shared = own.is_none();
-            let Some(ready) = own.or_else(|| shared.pop(&admits)) else { return };
+            let other = if is_shared && may_share { shared.pop(&admits) } else { None };
+            let Some(ready) = own.or(other) else {
+                // Nobody who waits apart may start now: it is the others' turn.
+                match &mut self.stage {
+                    Some(stage) if is_turn_apart && has_slot => {
+                        stage.gave_slot(true);
+                        continue;
+                    }
+                    _ => return,
+                }
+            };
             if self.forgotten.remove(&ready.task) {
                 self.dequeued(ready.task, false, is_shared);
                 self.left(ready.task);
@@ -521,6 +536,10 @@ impl Node {
             self.dequeued(ready.task, true, is_shared);
             let output_bytes = self.expected_output_bytes(ready.task);
             match &mut self.stage {
+                Some(stage) if is_shared && waits_apart => {
+                    stage.gave_slot(true);
+                    self.start(now, ready, is_shared, 0, out);
+                }
                 Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
                     stage.admit(&self.flow, ready, is_shared, output_bytes, out);
                 }
@@ -546,6 +565,9 @@ impl Node {
     }
 
     fn expected_output_bytes(&self, task: TaskId) -> u64 {
+        if self.stage.as_ref().is_some_and(Stage::is_for_outside) {
+            return 0;
+        }
         self.flow.estimated_output_bytes(task).unwrap_or(0)
     }
 

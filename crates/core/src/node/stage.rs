@@ -17,7 +17,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::cache::{Cache, Room};
-use super::{Command, Keeping, ReadyTask};
+use super::keeping::Wanted;
+use super::{Brought, Command, Keeping, ReadyTask};
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::workflow::Workflow;
 
@@ -72,8 +73,12 @@ pub(super) struct Stage {
     window: usize,
     /// With so many that only wait for a slot, nothing more is brought.
     most_prepared: usize,
-    /// The numbers of the objects that have to be brought; others are wherever one looks.
-    brought: (usize, usize),
+    /// The objects that have to be brought; others are wherever one looks.
+    wanted: Wanted,
+    /// Whether what tasks make takes no room here, and those that read nothing of it wait apart.
+    is_for_outside: bool,
+    /// Whether it is the turn of a task that waits apart.
+    is_turn_apart: bool,
     /// Whether results may go like any other copy.
     shares_results: bool,
     tasks: BTreeMap<TaskId, Staged>,
@@ -99,7 +104,9 @@ impl Stage {
             cache: Cache::new(capacity_bytes, evict),
             window: if flow.has_inputs() { window } else { 0 },
             most_prepared: usize::MAX,
-            brought: brought.objects(flow),
+            wanted: Wanted::new(&brought, flow),
+            is_for_outside: matches!(brought, Brought::Outside(_)),
+            is_turn_apart: false,
             shares_results,
             tasks: BTreeMap::new(),
             locating: BTreeMap::new(),
@@ -122,6 +129,26 @@ impl Stage {
             self.cache.keep(object, bytes);
         }
         self.fetched(object, out);
+    }
+
+    /// Whether what tasks make takes no room here.
+    pub(super) fn is_for_outside(&self) -> bool {
+        self.is_for_outside
+    }
+
+    /// Whether a task waits apart from those for which something has to be brought.
+    pub(super) fn is_apart(&self, flow: &Workflow, task: TaskId) -> bool {
+        self.is_for_outside && self.wanted.of(flow, task).next().is_none()
+    }
+
+    /// Whether a task that waits apart is next to get a slot: they take turns with those whose data has come.
+    pub(super) fn is_turn_apart(&self) -> bool {
+        self.is_turn_apart
+    }
+
+    /// A slot has gone to a task that waits apart, or to another.
+    pub(super) fn gave_slot(&mut self, apart: bool) {
+        self.is_turn_apart = self.is_for_outside && !apart;
     }
 
     /// Whether any task may have to wait for data.
@@ -162,7 +189,7 @@ impl Stage {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
         staged.located.sort_unstable();
         let mut open = 0;
-        for object in needed(flow, task, self.brought) {
+        for object in self.wanted.of(flow, task) {
             let is_located =
                 |staged: &Staged| staged.located.binary_search_by_key(&object, |(known, _)| *known).is_ok();
             if self.cache.expects(object) || is_located(staged) {
@@ -185,7 +212,9 @@ impl Stage {
         let Some(staged) = self.tasks.get_mut(&task) else { return };
         let coming: Vec<(ObjectId, u64)> =
             staged.located.iter().filter(|(object, _)| !self.cache.expects(*object)).copied().collect();
-        let here = needed(flow, task, self.brought).filter_map(|object| self.cache.bytes(object));
+        // What is about to leave has to come again, and is among those.
+        let here = self.wanted.of(flow, task).filter(|object| self.cache.expects(*object));
+        let here = here.filter_map(|object| self.cache.bytes(object));
         let all_inputs = here.chain(coming.iter().map(|(_, bytes)| *bytes)).fold(0, u64::saturating_add);
         staged.input_bytes = all_inputs;
         match self.cache.reserve(&coming, staged.output_bytes, all_inputs, forced) {
@@ -211,7 +240,7 @@ impl Stage {
         staged.step = Step::Fetching;
         staged.open = 0;
         let mut missing = Vec::new();
-        for object in needed(flow, task, self.brought) {
+        for object in self.wanted.of(flow, task) {
             self.cache.pin(object);
             let bytes = self.cache.bytes(object).unwrap_or(0);
             let is_new = coming.binary_search_by_key(&object, |(new, _)| *new).is_ok();
@@ -300,7 +329,7 @@ impl Stage {
         let is_known = |object| {
             self.cache.expects(object) || staged.located.binary_search_by_key(&object, |(known, _)| *known).is_ok()
         };
-        if needed(flow, task, self.brought).all(is_known) {
+        if self.wanted.of(flow, task).all(is_known) {
             self.reserve(flow, task, true, out);
         } else {
             // What was on its way when it was parked has not come.
@@ -360,7 +389,7 @@ impl Stage {
     }
 
     fn unpin_inputs(&mut self, flow: &Workflow, task: TaskId, out: &mut Vec<Command>) {
-        for object in needed(flow, task, self.brought) {
+        for object in self.wanted.of(flow, task) {
             if self.cache.unpin(object) {
                 out.push(Command::Evict { object });
             }
@@ -429,14 +458,14 @@ impl Stage {
         let staged = self.tasks.remove(&task)?;
         match staged.step {
             Step::Locating => {
-                for object in needed(flow, task, self.brought) {
+                for object in self.wanted.of(flow, task) {
                     self.locating.entry(object).and_modify(|askers| askers.retain(|asker| *asker != task));
                 }
             }
             Step::Parked => self.parked.retain(|parked| *parked != task),
             Step::Fetching | Step::Prepared => {
                 self.prepared.retain(|prepared| *prepared != task);
-                for object in needed(flow, task, self.brought) {
+                for object in self.wanted.of(flow, task) {
                     self.fetching.entry(object).and_modify(|waiting| waiting.retain(|waiter| *waiter != task));
                 }
                 self.cache.unreserve(staged.output_bytes);
@@ -453,7 +482,7 @@ impl Stage {
         let (mut pins, mut reserved) = (BTreeMap::new(), 0);
         for (task, output_bytes) in holders {
             reserved += output_bytes;
-            for object in needed(flow, task, self.brought) {
+            for object in self.wanted.of(flow, task) {
                 *pins.entry(object).or_insert(0u32) += 1;
             }
         }
@@ -474,9 +503,4 @@ impl Stage {
     pub(super) fn task_ids(&self) -> Vec<TaskId> {
         self.tasks.keys().copied().collect()
     }
-}
-
-/// What a task reads that has to be here.
-pub(super) fn needed(flow: &Workflow, task: TaskId, (from, to): (usize, usize)) -> impl Iterator<Item = ObjectId> + '_ {
-    flow.inputs(task).filter(move |object| (from..to).contains(&object.index()))
 }

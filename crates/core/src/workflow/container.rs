@@ -15,6 +15,8 @@ pub struct Inside<'a> {
     pub directory: &'a str,
     /// Where long commands are, as an absolute path: outside of the other, it has to be mounted as well.
     pub scratch: &'a str,
+    /// Where inputs are that are brought from elsewhere, as an absolute path: links in the directory lead there.
+    pub tier: Option<&'a str>,
     /// The directory to run in, as an absolute path.
     pub working_directory: &'a str,
     /// What to call the container, where that is possible: one that was left over is found, and replaced, by it.
@@ -27,7 +29,7 @@ pub struct Inside<'a> {
 pub fn in_container(runner: &str, container: &ContainerUse, inside: &Inside<'_>, command: Vec<String>) -> Vec<String> {
     let mut words = vec![runner.to_owned()];
     let is_apart = !inside.scratch.starts_with(&format!("{}/", inside.directory));
-    let mounts = [Some(inside.directory), Some(inside.scratch).filter(|_| is_apart)];
+    let mounts = [Some(inside.directory), Some(inside.scratch).filter(|_| is_apart), inside.tier];
     let mounts = mounts.into_iter().flatten();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     if runner == "podman" {
@@ -75,6 +77,7 @@ mod tests {
         let inside = Inside {
             directory: "/w",
             scratch: "/state/scratch",
+            tier: Some("/dev/shm/t"),
             working_directory: "/w/sub",
             name: "n",
             variables: &["A"],
@@ -82,11 +85,11 @@ mod tests {
         let command = || ["cat", "x y"].map(str::to_owned).to_vec();
         assert_eq!(
             in_container("podman", &container, &inside, command()).join("|"),
-            "podman|run|--rm|--interactive|--name|n|--replace|--workdir|/w/sub|--volume|/w:/w|--volume|/state/scratch:/state/scratch|--env|A|--entrypoint|cat|--network|none|debian:12|x y"
+            "podman|run|--rm|--interactive|--name|n|--replace|--workdir|/w/sub|--volume|/w:/w|--volume|/state/scratch:/state/scratch|--volume|/dev/shm/t:/dev/shm/t|--env|A|--entrypoint|cat|--network|none|debian:12|x y"
         );
         assert_eq!(
             in_container("apptainer", &container, &inside, command()).join("|"),
-            "apptainer|exec|--pwd|/w/sub|--bind|/w|--bind|/state/scratch|--network|none|debian:12|cat|x y"
+            "apptainer|exec|--pwd|/w/sub|--bind|/w|--bind|/state/scratch|--bind|/dev/shm/t|--network|none|debian:12|cat|x y"
         );
     }
 }

@@ -95,6 +95,10 @@ pub trait Surroundings {
     fn exists(&self, path: &str) -> bool;
     /// The text of a file: one that is included, or that a `foreach` runs over.
     fn read(&self, path: &str) -> Result<String, String>;
+    /// Where else a file was looked for that is not there, as people name it.
+    fn elsewhere(&self, _path: &str) -> Option<String> {
+        None
+    }
     /// What a path is used for that no task may make: the workflow's own file, or where the state is kept.
     fn reserved(&self, _path: &str) -> Option<&'static str> {
         None
@@ -438,6 +442,16 @@ impl Workflow {
     /// How large somebody expects an object to be, whether it is made here or comes from outside.
     pub fn declared_size(&self, object: ObjectId) -> Option<u64> {
         self.sizes.get(object.index()).copied().filter(|bytes| *bytes != UNKNOWN)
+    }
+
+    /// Notes how large objects are, for those who have seen them.
+    pub fn learn_sizes(&mut self, seen: impl IntoIterator<Item = (ObjectId, u64)>) {
+        for (object, bytes) in seen {
+            if self.sizes.len() <= object.index() {
+                self.sizes.resize(object.index() + 1, UNKNOWN);
+            }
+            self.sizes[object.index()] = bytes;
+        }
     }
 
     /// Whether an object is to be deleted when its last reader is done.

@@ -77,9 +77,11 @@ impl SlotRunner<'_> {
         // Long commands lie where the state is.
         let scratch = std::path::absolute(&self.shared.scratch_directory).unwrap_or_default();
         let scratch = scratch.display().to_string();
+        let tier = self.shared.tier.as_ref().map(|tier| tier.path().display().to_string());
         let inside = Inside {
             directory,
             scratch: &scratch,
+            tier: tier.as_deref(),
             working_directory: &working_directory,
             name: &name,
             variables: &names,

@@ -273,7 +273,10 @@ impl Builder<'_> {
                             Some(task) => format!(" (`when` leaves out {}, such as `{task}`)", self.left_out.len()),
                             None => String::new(),
                         };
-                        let message = format!("the input `{path}` is not there and no task makes it{left_out}");
+                        let elsewhere = self.surroundings.elsewhere(&path);
+                        let nowhere = elsewhere.map_or(String::new(), |place| format!(", nor at {place},"));
+                        let message =
+                            format!("the input `{path}` is not there{nowhere} and no task makes it{left_out}");
                         self.problems.push(Problem::new(written.mark, message, remedy).spanning(&rendered));
                     }
                     inputs.push(object);

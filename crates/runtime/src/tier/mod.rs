@@ -1,0 +1,423 @@
+//! A tier: bounded room in fast memory into which inputs are brought from slow storage, before their tasks have a slot.
+//!
+//! ```text
+//!   node ── Fetch ──▶ thread: copy to N.part, rename to N, note, link ──▶ Fetched ──▶ node
+//!        ── Drop ───▶ thread: take link and N away ─────────────────────▶ Dropped
+//! ```
+//!
+//! What is to be brought, and what goes, the node decides (`throng_core::node`, its cache). A brought input appears at its place in the
+//! workflow's directory as a link into the tier, so that commands need not know. Something else that lies there is somebody's own: it is
+//! used as it is, and never replaced.
+//!
+//! What cannot be brought is said to be there all the same: the task that needs it tries once more in its slot, and fails there as it would
+//! for any other missing input, with its retries and its place in the record.
+
+pub(crate) mod bringing;
+mod note;
+pub(crate) mod plan;
+mod room;
+pub(crate) mod survey;
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use throng_core::fingerprint::Stamp;
+use throng_core::ids::ObjectId;
+use throng_core::policy::Policy;
+
+use crate::files::Workplace;
+use crate::state::{StateDirectory, StateError};
+use crate::storage::{PIECE_BYTES, Storage};
+use bringing::Line;
+use note::Note;
+pub use note::{clear, noted};
+
+/// A tier as somebody wants it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How much it may hold.
+    pub capacity_bytes: u64,
+    /// Where inputs come from.
+    pub storage: Arc<dyn Storage>,
+    /// In which directory to make it.
+    pub directory: Option<PathBuf>,
+    /// What goes when there is no room.
+    pub evict: Policy,
+}
+
+/// Why there is no tier.
+#[derive(Debug, Error)]
+pub enum TierError {
+    /// What is to be brought does not fit where it is to go.
+    #[error("{} has room for {free_bytes} bytes, and the memory tier will take {needed_bytes}", directory.display())]
+    NoRoom {
+        /// Where.
+        directory: PathBuf,
+        /// How much there is.
+        free_bytes: u64,
+        /// How much there should be.
+        needed_bytes: u64,
+    },
+    /// Nothing can be made there.
+    #[error("cannot make a memory tier in {}: {error}", directory.display())]
+    Place {
+        /// Where.
+        directory: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It cannot be noted.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// Somebody else's links would be in the way.
+    #[error("another run with a memory tier, with its state elsewhere, is at work in {}", .0.display())]
+    Shared(PathBuf),
+    /// An input that cannot be looked at.
+    #[error("cannot look at the input `{name}` at {place}: {error}")]
+    Unclear {
+        /// Which.
+        name: String,
+        /// Where it is.
+        place: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A task whose inputs are too large.
+    #[error("task `{task}` reads {needed_bytes} bytes from the storage, and the memory tier has {capacity_bytes}")]
+    NeverFits {
+        /// Which.
+        task: String,
+        /// How much it reads.
+        needed_bytes: u64,
+        /// How much there is.
+        capacity_bytes: u64,
+    },
+}
+
+/// What a tier did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TierEnd {
+    /// Where inputs came from.
+    pub storage: String,
+    /// The directory that it was in.
+    pub directory: String,
+    /// How much it could hold.
+    pub capacity_bytes: u64,
+    /// How often a task found an input in it, or on its way.
+    pub hits: u64,
+    /// How often an input had to be brought.
+    pub misses: u64,
+    /// What was read from the storage.
+    pub brought_bytes: u64,
+    /// What had to go for something else.
+    pub dropped_bytes: u64,
+}
+
+/// Whether a name is one that files in a tier have: a number, or one with another that is still being written.
+fn is_own_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match name.strip_suffix(".part").map(|part| part.split_once('.')) {
+        Some(Some((object, copy))) => is_number(object) && is_number(copy),
+        Some(None) => false,
+        None => is_number(name),
+    }
+}
+
+/// A killed engine's lock can outlive it for a moment, in a process that it was just about to start.
+const DEAD_HOLDER_PATIENCE: Duration = Duration::from_millis(500);
+
+/// Why an input is not here.
+#[derive(Debug)]
+enum Absent {
+    /// Something that is not ours lies at its place.
+    InPlace,
+    /// It could not be brought, for this system error.
+    Failed(i32, String),
+}
+
+/// A tier while a run goes on.
+#[derive(Debug)]
+pub(crate) struct Tier {
+    storage: Arc<dyn Storage>,
+    path: PathBuf,
+    capacity_bytes: u64,
+    /// Which inputs it is for, in ascending order, and what they were when the run began.
+    staged: Vec<(ObjectId, Stamp)>,
+    /// What is here: what was read.
+    here: Mutex<HashMap<ObjectId, Stamp>>,
+    note: Mutex<Note>,
+    pub(super) line: Line,
+    is_over: AtomicBool,
+    copies: AtomicU64,
+    brought_bytes: AtomicU64,
+    dropped_bytes: AtomicU64,
+    _lock: Option<DirectoryLock>,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no thread panics while it holds this")
+}
+
+impl Tier {
+    /// Makes a tier for these inputs of a workflow.
+    pub(crate) fn make(
+        options: &Options,
+        staged: Vec<(ObjectId, Stamp)>,
+        (state, home): (&StateDirectory, &Path),
+        lock: Option<DirectoryLock>,
+    ) -> Result<Tier, TierError> {
+        let all: u64 = staged.iter().map(|(_, stamp)| stamp.size).fold(0, u64::saturating_add);
+        let room = room::choose(options.directory.as_deref(), state.path(), options.capacity_bytes.min(all))?;
+        let (path, note) = loop {
+            let path = room::name_below(&room);
+            let note = Note::begin(state, &path, home)?;
+            if room::make(&path).map_err(|error| TierError::Place { directory: room.clone(), error })? {
+                break (path, note);
+            }
+        };
+        Ok(Tier {
+            storage: options.storage.clone(),
+            path,
+            capacity_bytes: options.capacity_bytes,
+            staged,
+            here: Mutex::default(),
+            note: Mutex::new(note),
+            line: Line::default(),
+            is_over: AtomicBool::new(false),
+            copies: AtomicU64::new(0),
+            brought_bytes: AtomicU64::new(0),
+            dropped_bytes: AtomicU64::new(0),
+            _lock: lock,
+        })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many files are worth bringing at once.
+    pub(crate) fn at_once(&self) -> usize {
+        self.storage.at_once()
+    }
+
+    /// How large an input was when the run began, if it is one of those that are brought.
+    fn room_for(&self, object: ObjectId) -> Option<u64> {
+        let at = self.staged.binary_search_by_key(&object, |(staged, _)| *staged).ok()?;
+        Some(self.staged[at].1.size)
+    }
+
+    /// The same, for the node.
+    pub(crate) fn bytes(&self, object: ObjectId) -> u64 {
+        self.room_for(object).unwrap_or(0)
+    }
+
+    fn file(&self, object: ObjectId) -> PathBuf {
+        self.path.join(object.0.to_string())
+    }
+
+    /// Whether the link of an input is there and ours.
+    fn is_linked(&self, place: &Workplace, name: &str, object: ObjectId) -> bool {
+        place.link(name).is_some_and(|target| target == self.file(object))
+    }
+
+    /// Has an input brought; what goes wrong is told by whoever looks for it.
+    pub(crate) fn fetch(&self, place: &Workplace, name: &str, object: ObjectId) {
+        let _ = self.bring(place, name, object);
+    }
+
+    /// What an input is that is brought: nothing for one that lies in its place, or the reason why it is not here.
+    pub(crate) fn look(&self, place: &Workplace, name: &str, object: ObjectId) -> Option<Result<Stamp, (i32, String)>> {
+        self.room_for(object)?;
+        let known = held(&self.here).get(&object).copied();
+        if let Some(stamp) = known.filter(|_| self.is_linked(place, name, object)) {
+            return Some(Ok(stamp));
+        }
+        match self.bring(place, name, object) {
+            Ok(stamp) => Some(Ok(stamp)),
+            Err(Absent::InPlace) => None,
+            Err(Absent::Failed(error, why)) => Some(Err((error, why))),
+        }
+    }
+
+    fn bring(&self, place: &Workplace, name: &str, object: ObjectId) -> Result<Stamp, Absent> {
+        if place.is_occupied(name) && !place.leads_into(name, Some(&self.path)) {
+            return Err(Absent::InPlace);
+        }
+        let stamp = self.copy(name, object).map_err(|error| self.in_words(place, name, &error))?;
+        held(&self.here).insert(object, stamp);
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(Absent::Failed(libc::ECANCELED, format!("the run ended before `{name}` was there")));
+        }
+        match self.link(place, name, object) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Absent::InPlace),
+            Err(error) => {
+                let why = format!("cannot link the input `{name}` to the memory tier: {error}");
+                Err(Absent::Failed(error.raw_os_error().unwrap_or(0), why))
+            }
+            Ok(()) => Ok(stamp),
+        }
+    }
+
+    fn in_words(&self, place: &Workplace, name: &str, error: &io::Error) -> Absent {
+        let from = self.storage.place(name);
+        let why = match error.kind() {
+            ErrorKind::NotFound => {
+                format!("cannot find the input `{name}`: it is neither at {} nor at {from}", place.path(name).display())
+            }
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => format!(
+                "cannot bring the input `{name}`: {} is full; make room there, or give --memory-tier less or another --tier-directory",
+                self.path.display()
+            ),
+            _ => format!("cannot bring the input `{name}` from {from} to {}: {error}", self.path.display()),
+        };
+        let code = if error.kind() == ErrorKind::NotFound { libc::ENOENT } else { error.raw_os_error().unwrap_or(0) };
+        Absent::Failed(code, why)
+    }
+
+    /// Copies an input into the tier: all of it, or nothing.
+    fn copy(&self, name: &str, object: ObjectId) -> io::Result<Stamp> {
+        let copy = self.copies.fetch_add(1, Ordering::Relaxed);
+        let part = self.path.join(format!("{}.{copy}.part", object.0));
+        let copied = self.copy_to(&part, name, object).and_then(|stamp| {
+            std::fs::rename(&part, self.file(object))?;
+            Ok(stamp)
+        });
+        if copied.is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+        copied
+    }
+
+    fn copy_to(&self, part: &Path, name: &str, object: ObjectId) -> io::Result<Stamp> {
+        let mut opened = self.storage.open(name)?;
+        let (size, room) = (opened.stamp.size, self.bytes(object));
+        // There is room for what it was.
+        if size > room {
+            let why = format!("it has grown from {room} to {size} bytes since the run began: run again");
+            return Err(io::Error::other(why));
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part)?;
+        let mut piece = vec![0; PIECE_BYTES.min(size.max(1) as usize)];
+        let mut copied = 0;
+        loop {
+            if self.is_over.load(Ordering::Relaxed) {
+                return Err(io::Error::from(ErrorKind::Interrupted));
+            }
+            let length = opened.reader.read(&mut piece)?;
+            if length == 0 {
+                break;
+            }
+            copied += length as u64;
+            self.brought_bytes.fetch_add(length as u64, Ordering::Relaxed);
+            if copied > size {
+                break;
+            }
+            file.write_all(&piece[..length])?;
+        }
+        if copied != size {
+            return Err(io::Error::other("it changed while it was read"));
+        }
+        // A task that writes to its input would change only a copy: it is told so.
+        file.set_permissions(Permissions::from_mode(if opened.is_program { 0o500 } else { 0o400 }))?;
+        Ok(opened.stamp)
+    }
+
+    fn link(&self, place: &Workplace, name: &str, object: ObjectId) -> io::Result<()> {
+        let mut note = held(&self.note);
+        note.make_parents(&place.path(""), name)?;
+        note.link(name)?;
+        drop(note);
+        match place.make_link(name, &self.file(object)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.is_linked(place, name, object) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Takes an input out of the tier; says whether it is gone.
+    pub(crate) fn remove(&self, place: &Workplace, name: &str, object: ObjectId) -> bool {
+        let stamp = held(&self.here).remove(&object);
+        if self.is_linked(place, name, object) && place.unlink(name).is_err() {
+            return false;
+        }
+        match std::fs::remove_file(self.file(object)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => false,
+            _ => {
+                self.dropped_bytes.fetch_add(stamp.map_or(0, |stamp| stamp.size), Ordering::Relaxed);
+                true
+            }
+        }
+    }
+
+    /// What it did, given how often tasks found what they read.
+    pub(crate) fn end(&self, hits: u64, misses: u64) -> TierEnd {
+        TierEnd {
+            storage: self.storage.place(""),
+            directory: self.path.display().to_string(),
+            capacity_bytes: self.capacity_bytes,
+            hits,
+            misses,
+            brought_bytes: self.brought_bytes.load(Ordering::Relaxed),
+            dropped_bytes: self.dropped_bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Takes away what a tier has left when its run is over, however that ends.
+pub(crate) struct Clearing {
+    pub(crate) state: StateDirectory,
+    pub(crate) directory: PathBuf,
+}
+
+impl Drop for Clearing {
+    fn drop(&mut self) {
+        // What cannot be taken away now stays on the note, for the next run.
+        let _ = clear(&self.state, &self.directory, std::iter::empty());
+    }
+}
+
+/// Keeps others from making links in the same directory.
+#[derive(Debug)]
+pub(crate) struct DirectoryLock {
+    _file: File,
+}
+
+/// Locks a workflow's directory against other tiers, before anybody looks at what lies there; nothing where the file system does not know
+/// such locks.
+pub(crate) fn lock(directory: &Path) -> Result<Option<DirectoryLock>, TierError> {
+    let file = File::open(directory).map_err(|error| TierError::Place { directory: directory.to_owned(), error })?;
+    let deadline = Instant::now() + DEAD_HOLDER_PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(DirectoryLock { _file: file })),
+            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) if Instant::now() > deadline => {
+                return Err(TierError::Shared(directory.to_owned()));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_names() {
+        for own in ["0", "17", "17.3.part"] {
+            assert!(is_own_name(own), "{own}");
+        }
+        for foreign in ["", "a", "17.part", "17.3.parts", ".3.part", "17.x.part", "1 7", "-1"] {
+            assert!(!is_own_name(foreign), "{foreign}");
+        }
+    }
+}

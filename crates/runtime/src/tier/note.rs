@@ -1,0 +1,195 @@
+//! What the state directory knows of a tier, so that nothing of it outlives a run for long.
+//!
+//! ```text
+//!   .throng/tier/place    where the tier is, and the directory with its links; written before it is made
+//!   .throng/tier/links    each link, and each directory made for one; written before it is made
+//! ```
+//!
+//! Whoever comes after a killed engine takes away what is noted here, and only if it is still what was noted: a link that leads into
+//! this tier, an empty directory, a file of the tier's own. What is noted and was never made does no harm.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::files::Workplace;
+use crate::state::{StateDirectory, StateError, io_error, write_durably};
+
+/// What a line is about: a link, a directory that was made for links, or one that turned out to be somebody else's.
+const LINK: u8 = b'l';
+const MADE: u8 = b'd';
+const NOT_MADE: u8 = b'k';
+
+/// The list of what lies in the workflow's directory because of a tier.
+#[derive(Debug)]
+pub(super) struct Note {
+    links: File,
+    noted: HashSet<String>,
+}
+
+/// Where the tier is that was noted last, if it may still be there.
+pub fn noted(state: &StateDirectory) -> Option<PathBuf> {
+    read(state).map(|(tier, _)| tier)
+}
+
+fn read(state: &StateDirectory) -> Option<(PathBuf, PathBuf)> {
+    let place = std::fs::read(state.tier().join("place")).ok()?;
+    let mut paths = place.split(|byte| *byte == 0).map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    Some((paths.next()?, paths.next()?))
+}
+
+impl Note {
+    /// Notes where a tier will be.
+    pub(super) fn begin(state: &StateDirectory, tier: &Path, home: &Path) -> Result<Note, StateError> {
+        let directory = state.tier();
+        std::fs::create_dir_all(&directory).map_err(io_error("make", &directory))?;
+        let path = directory.join("links");
+        let links = OpenOptions::new().append(true).create(true).open(&path).map_err(io_error("open", &path))?;
+        let place = [tier.as_os_str().as_bytes(), &[0], home.as_os_str().as_bytes()].concat();
+        write_durably(&directory.join("place"), &place)?;
+        Ok(Note { links, noted: HashSet::new() })
+    }
+
+    fn write(&mut self, what: u8, name: &str) -> io::Result<()> {
+        let line: Vec<u8> = [&[what], name.as_bytes(), &[0]].concat();
+        self.links.write_all(&line)
+    }
+
+    /// Notes a link that will be made; once is enough.
+    pub(super) fn link(&mut self, name: &str) -> io::Result<()> {
+        if !self.noted.contains(name) {
+            self.write(LINK, name)?;
+            self.noted.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Makes the directories above a file that are not there.
+    pub(super) fn make_parents(&mut self, root: &Path, name: &str) -> io::Result<()> {
+        for (slash, _) in name.match_indices('/') {
+            let above = &name[..slash];
+            if root.join(above).exists() {
+                continue;
+            }
+            self.write(MADE, above)?;
+            match std::fs::create_dir(root.join(above)) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => self.write(NOT_MADE, above)?,
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes away what a tier has left, in the workflow's directory and elsewhere. The directory may have been moved since, with its state.
+/// `inputs` are names at which a link may be that was not noted because the power failed.
+pub fn clear<'a>(
+    state: &StateDirectory,
+    directory: &Path,
+    inputs: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), StateError> {
+    let note = state.tier();
+    if let Some((tier, home)) = read(state) {
+        for directory in [Some(directory), Some(home.as_path()).filter(|home| *home != directory)].into_iter().flatten()
+        {
+            // Where it is not any more, nothing is left.
+            if let Ok(place) = Workplace::open(directory, PathBuf::new(), PathBuf::new()) {
+                clear_links(&note, &tier, &place, inputs.clone())?;
+            }
+        }
+        remove(&tier).map_err(io_error("delete", &tier))?;
+    }
+    match std::fs::remove_dir_all(&note) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error("delete", &note)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Takes away links into a tier, and directories that were made for them.
+fn clear_links<'a>(
+    note: &Path,
+    tier: &Path,
+    place: &Workplace,
+    mut inputs: impl Iterator<Item = &'a str>,
+) -> Result<(), StateError> {
+    let links = std::fs::read(note.join("links")).unwrap_or_default();
+    let lines = || links.split(|byte| *byte == 0).filter_map(|line| Some((*line.first()?, line.get(1..)?)));
+    let names = |wanted: u8| lines().filter(move |(what, _)| *what == wanted).map(|(_, name)| name);
+    let unlink = |name: &str| match place.leads_into(name, Some(tier)) {
+        true => place.unlink(name).map_err(io_error("delete", &place.path(name))),
+        false => Ok(()),
+    };
+    names(LINK).filter_map(|name| std::str::from_utf8(name).ok()).try_for_each(unlink)?;
+    inputs.try_for_each(unlink)?;
+    let foreign: HashSet<&[u8]> = names(NOT_MADE).collect();
+    let mut made: Vec<&[u8]> = names(MADE).filter(|name| !foreign.contains(name)).collect();
+    made.reverse();
+    for name in made.into_iter().filter_map(|name| std::str::from_utf8(name).ok()) {
+        // One that is not empty has become somebody else's.
+        let _ = std::fs::remove_dir(place.path(name));
+    }
+    Ok(())
+}
+
+/// Deletes a tier: its own files, and then itself, if nothing else is in it.
+fn remove(tier: &Path) -> io::Result<()> {
+    let found = match tier.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    let is_ours = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 == 0;
+    if !is_ours {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(tier)?.flatten() {
+        if entry.file_name().to_str().is_some_and(super::is_own_name) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    match std::fs::remove_dir(tier) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_the_tiers_own_is_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("flow");
+        let tier = folder.path().join("throng-tier-x");
+        std::fs::create_dir_all(root.join("theirs")).unwrap();
+        std::fs::create_dir(&tier).unwrap();
+        std::fs::set_permissions(&tier, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let state = StateDirectory::new(&root.join(".throng"));
+        let mut note = Note::begin(&state, &tier, &root).unwrap();
+        for name in ["ours/deep/1", "theirs/2", "theirs/3", "ours/own"] {
+            note.make_parents(&root, name).unwrap();
+            note.link(name).unwrap();
+        }
+        for (name, target) in [("ours/deep/1", tier.join("1")), ("theirs/2", folder.path().join("2"))] {
+            std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+        }
+        std::fs::write(root.join("theirs/3"), "a person's own").unwrap();
+        std::os::unix::fs::symlink(tier.join("4"), root.join("unnoted")).unwrap();
+        for name in ["1", "2.7.part", "notes.txt"] {
+            std::fs::write(tier.join(name), "").unwrap();
+        }
+        clear(&state, folder.path(), ["unnoted", "nowhere"].into_iter()).unwrap();
+        assert!(!root.join("ours").exists(), "made for links, and empty");
+        assert!(root.join("unnoted").symlink_metadata().is_err());
+        assert!(root.join("theirs/2").symlink_metadata().is_ok(), "a link that leads elsewhere");
+        assert_eq!(std::fs::read_to_string(root.join("theirs/3")).unwrap(), "a person's own");
+        let left: Vec<_> = std::fs::read_dir(&tier).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["notes.txt"]);
+        assert_eq!(noted(&state), None);
+        clear(&state, &root, std::iter::empty()).unwrap();
+    }
+}

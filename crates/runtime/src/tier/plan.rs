@@ -1,0 +1,117 @@
+//! What a run with a tier will bring, found out before it begins, and the node that goes with it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use throng_core::evict;
+use throng_core::fingerprint::Stamp;
+use throng_core::ids::{ObjectId, TaskId};
+use throng_core::node::{Brought, Keeping, Node};
+use throng_core::order::Seat;
+use throng_core::policy::{BadPolicy, Policy};
+use throng_core::workflow::Workflow;
+
+use super::survey::{ranges, survey};
+use super::{Options, TierError};
+use crate::files::Workplace;
+use crate::state::TierSetup;
+use crate::storage;
+
+/// Data is brought for so many tasks for each that may run, before they have a slot: the next one's comes while this one computes. With
+/// more of them, more tasks would have lost their place in the order.
+const WINDOW_PER_SLOT: u32 = 2;
+
+/// What will be brought.
+pub(crate) struct Plan {
+    pub(crate) options: Options,
+    /// In ascending order, each with what lies in the storage.
+    pub(crate) staged: Vec<(ObjectId, Stamp)>,
+}
+
+impl Plan {
+    /// Looks at all inputs.
+    pub(crate) fn new(
+        flow: &Workflow,
+        place: &Workplace,
+        leftover: Option<&Path>,
+        options: &Options,
+    ) -> Result<Plan, TierError> {
+        let staged = survey(flow, place, leftover, options.storage.as_ref()).map_err(|unclear| {
+            let name = flow.object_name(unclear.object).to_owned();
+            let place = options.storage.place(&name);
+            TierError::Unclear { name, place, error: unclear.error }
+        })?;
+        Ok(Plan { options: options.clone(), staged })
+    }
+
+    /// What lies in the storage, if an object is brought from there.
+    pub(crate) fn found(&self, object: ObjectId) -> Option<Stamp> {
+        let at = self.staged.binary_search_by_key(&object, |(staged, _)| *staged).ok()?;
+        Some(self.staged[at].1)
+    }
+
+    /// A hash of what lies in the storage.
+    pub(crate) fn content(&self, name: &str) -> u64 {
+        storage::content(self.options.storage.as_ref(), name)
+    }
+
+    /// How large everything is that is brought.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
+        self.staged.iter().map(|(object, stamp)| (*object, stamp.size))
+    }
+
+    /// Nothing starts if what a task reads could never be there at once.
+    pub(crate) fn check_fit(&self, flow: &Workflow, may_run: impl Fn(TaskId) -> bool) -> Result<(), TierError> {
+        let capacity_bytes = self.options.capacity_bytes;
+        if self.is_roomy() {
+            return Ok(());
+        }
+        for task in flow.tasks().filter(|task| may_run(*task)) {
+            let sizes = flow.inputs(task).filter_map(|object| self.found(object)).map(|stamp| stamp.size);
+            let needed_bytes = sizes.fold(0, u64::saturating_add);
+            if needed_bytes > capacity_bytes {
+                return Err(TierError::NeverFits { task: flow.name(task), needed_bytes, capacity_bytes });
+            }
+        }
+        Ok(())
+    }
+
+    fn is_roomy(&self) -> bool {
+        let all = self.sizes().map(|(_, bytes)| bytes).fold(0, u64::saturating_add);
+        all <= self.options.capacity_bytes
+    }
+
+    /// For the record.
+    pub(crate) fn setup(&self, width: u32) -> TierSetup {
+        TierSetup {
+            capacity_bytes: self.options.capacity_bytes,
+            window: width.saturating_mul(WINDOW_PER_SLOT),
+            evict: self.options.evict.to_string(),
+            is_roomy: self.is_roomy(),
+            brought: ranges(&self.staged),
+        }
+    }
+}
+
+/// The seat of an order beside a tier. Whether there is room for everything is known: what the workflow says of sizes does not matter.
+pub(crate) fn seat(setup: Option<&TierSetup>, width: u32) -> Seat {
+    let Some(setup) = setup else { return Seat::roomy(width as usize) };
+    let roomy = Seat::roomy(width as usize + setup.window as usize);
+    Seat { cache_bytes: setup.capacity_bytes, room_bytes: room_bytes(setup), ..roomy }
+}
+
+fn room_bytes(setup: &TierSetup) -> u64 {
+    if setup.is_roomy { u64::MAX } else { 0 }
+}
+
+/// Gives a node its tier.
+pub(crate) fn furnish(node: Node, flow: &Arc<Workflow>, setup: &TierSetup, width: u32) -> Result<Node, BadPolicy> {
+    let policy: Policy = setup.evict.parse()?;
+    let mut node = node.with_cache(Keeping {
+        brought: Brought::Outside(setup.brought.as_slice().into()),
+        evict: evict::Maker::new(&policy, flow, room_bytes(setup))?.make(),
+        ..Keeping::new(setup.capacity_bytes, setup.window as usize)
+    });
+    node.set_most_prepared(width as usize);
+    Ok(node)
+}

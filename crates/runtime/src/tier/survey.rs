@@ -1,0 +1,85 @@
+//! What of a workflow's inputs has to be brought: those that lie in the storage and not in the workflow's directory.
+
+use std::io;
+use std::path::Path;
+
+use throng_core::fingerprint::Stamp;
+use throng_core::ids::ObjectId;
+use throng_core::workflow::{Workflow, path};
+
+use crate::files::Workplace;
+use crate::storage::Storage;
+
+/// Fewer files than this are looked at sooner than a thread is started.
+const FILES_PER_THREAD: usize = 64;
+
+/// An input that cannot be looked at in the storage.
+#[derive(Debug)]
+pub(crate) struct Unclear {
+    pub(crate) object: ObjectId,
+    pub(crate) error: io::Error,
+}
+
+/// The inputs that have to be brought, in ascending order, each with what lies in the storage.
+///
+/// What a command names by a path that leads out of the directory is read where it is: a link of ours has no place there.
+pub(crate) fn survey(
+    flow: &Workflow,
+    place: &Workplace,
+    leftover: Option<&Path>,
+    storage: &dyn Storage,
+) -> Result<Vec<(ObjectId, Stamp)>, Unclear> {
+    let look_at = |number: usize| {
+        let object = ObjectId::at(number);
+        let name = flow.object_name(object);
+        if !path::is_inside(name) || place.is_occupied(name) && !place.leads_into(name, leftover) {
+            return Ok(None);
+        }
+        let stamp = storage.stamp(name).map_err(|error| Unclear { object, error })?;
+        Ok(Some((object, stamp)))
+    };
+    let (first, last) = (flow.made_count(), flow.object_count());
+    let share = (last - first).div_ceil(storage.at_once() * 4).max(FILES_PER_THREAD);
+    let parts = std::thread::scope(|scope| {
+        let threads: Vec<_> = (first..last)
+            .step_by(share)
+            .map(|start| {
+                let look_at = &look_at;
+                scope.spawn(move || {
+                    let found = (start..last.min(start + share)).map(look_at);
+                    found.collect::<Result<Vec<_>, Unclear>>()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("looking at files does not panic")).collect::<Vec<_>>()
+    });
+    let mut staged = Vec::new();
+    for part in parts {
+        staged.extend(part?.into_iter().flatten());
+    }
+    Ok(staged)
+}
+
+/// The same as ranges of numbers, the last of each not counted.
+pub(crate) fn ranges(staged: &[(ObjectId, Stamp)]) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for (object, _) in staged {
+        match ranges.last_mut() {
+            Some((_, end)) if *end == object.0 => *end += 1,
+            _ => ranges.push((object.0, object.0 + 1)),
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one_range() {
+        let staged = [3, 4, 5, 9, 11, 12].map(|number| (ObjectId(number), Stamp::ABSENT));
+        assert_eq!(ranges(&staged), [(3, 6), (9, 10), (11, 13)]);
+        assert_eq!(ranges(&[]), []);
+    }
+}
