@@ -106,8 +106,8 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
             if let Some(bounds) = bounds {
                 tell!("makespan  {}", bounds.in_words(end.makespan_s));
             }
-            if let Some(tier) = crate::run::tier::in_words(end) {
-                tell!("tier      {tier}");
+            if let Some(data) = &end.data {
+                tell!("data      {}", crate::run::tier::in_words(data));
             }
         }
         None => tell!(

@@ -75,7 +75,7 @@ fn expect_nothing_left(sandbox: &Sandbox, storage: &Storage) {
 }
 
 fn tier(output: &Output, key: &str) -> u64 {
-    output.json()["tier"][key].as_u64().unwrap_or_else(|| panic!("no {key} in {output:?}"))
+    output.json()["data"][key].as_u64().unwrap_or_else(|| panic!("no {key} in {output:?}"))
 }
 
 #[test]
@@ -92,10 +92,16 @@ fn aware_reads_less_than_fifo() {
         let reads = (FILES * FILES * 2 - FILES) as u64;
         assert_eq!(tier(&output, "hits") + tier(&output, "misses"), reads, "a file beside itself is read once");
         assert_eq!(tier(&output, "brought_bytes"), tier(&output, "misses") * FILE_BYTES as u64);
-        (tier(&output, "brought_bytes"), sandbox.files())
+        let expected = output.json()["data"]["expected"]["bytes"].as_u64().unwrap();
+        let report: serde_json::Value =
+            serde_json::from_str(&sandbox.throng(&["report", "--json"]).expect_code(0).stdout).unwrap();
+        assert_eq!(report["data"], output.json()["data"]);
+        (tier(&output, "brought_bytes"), expected, sandbox.files())
     };
-    let (fifo, fifo_files) = run(&["--order", "fifo", "--evict", "lru", "--width", "2"]);
-    let (aware, aware_files) = run(&["--width", "2"]);
+    let (fifo, fifo_expected, fifo_files) = run(&["--order", "fifo", "--evict", "lru", "--width", "2"]);
+    let (aware, aware_expected, aware_files) = run(&["--width", "2"]);
+    assert!(fifo.abs_diff(fifo_expected) * 10 < fifo, "{fifo_expected} bytes were expected, and {fifo} came");
+    assert!(aware_expected < fifo_expected && aware_expected <= 2 * aware, "{aware_expected} and {aware}");
     assert!(fifo_files == aware_files, "the order does not change results");
     let least = (FILES * FILE_BYTES) as u64;
     println!("fifo reads {fifo} bytes, aware {aware}, and each file once would be {least}");

@@ -115,7 +115,7 @@ fn inputs_come_from_a_bucket() {
     let sandbox = Sandbox::with_flow(FLOW);
     let output = server.run(&sandbox, "s3://bucket/project", &[]).expect_code(0);
     assert_eq!(output.number("done"), 80 + 1 + 2, "{output:?}");
-    let tier = &output.json()["tier"];
+    let tier = &output.json()["data"];
     let misses = tier["misses"].as_u64().unwrap();
     assert!(misses >= 22 && tier["brought_bytes"].as_u64().unwrap() >= 200_004, "{tier}");
     wait_until("the server's log", || server.log.lock().unwrap().len() as u64 >= misses);

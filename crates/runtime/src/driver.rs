@@ -290,7 +290,7 @@ impl Driver {
             seconds: shared.clock.now().as_secs_f64(),
             makespan_s,
             tasks_per_s: if makespan_s > 0.0 { tally.done as f64 / makespan_s } else { 0.0 },
-            tier: shared.tier.as_ref().map(|tier| {
+            data: shared.tier.as_ref().map(|tier| {
                 let CacheTally { hits, misses, .. } = core.node.cache_tally();
                 tier.end(hits, misses)
             }),

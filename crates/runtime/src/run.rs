@@ -8,6 +8,7 @@ use thiserror::Error;
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::{DemandId, ObjectId, TaskId};
 use throng_core::ledger::{Ledger, Standing};
+use throng_core::locality::Knowledge;
 use throng_core::node::{Limits, Node, Policies};
 use throng_core::pack::Capacity;
 use throng_core::policy::{BadPolicy, Policy};
@@ -150,7 +151,7 @@ impl Outlook {
         let leftover = tier::noted(&state);
         let plan = match &options.tier {
             Some(wanted) => {
-                evict::Maker::new(&wanted.evict, &Arc::default(), 0)?;
+                evict::check(&wanted.evict)?;
                 Some(Plan::new(&flow, &place, leftover.as_deref(), wanted)?)
             }
             None => None,
@@ -313,7 +314,7 @@ impl Outlook {
         let is_adopted = |object| recorded.made(object).is_some_and(|made| made.is_adopted);
         let (temps, unneeded) = Temps::new(&flow, verdict, is_adopted, &options.wish.targets);
         let driver = Driver::new(Parts {
-            flow,
+            flow: flow.clone(),
             node,
             ledger,
             temps,
@@ -332,7 +333,7 @@ impl Outlook {
             clock: options.clock,
             slots: options.width,
         })?;
-        Ok(Run { driver, directory, about, damaged_bytes, clearing, _lock: lock })
+        Ok(Run { driver, directory, about, damaged_bytes, clearing, flow, _lock: lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {
@@ -391,7 +392,8 @@ fn pool_setup(pool: &Pool) -> PoolSetup {
 pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPolicy> {
     let resources = Resources { cpus_milli: setup.cpus_milli, memory_bytes: setup.memory_bytes };
     let (order, pack): (Policy, Policy) = (setup.order.parse()?, setup.pack.parse()?);
-    let (orders, seat) = (order::Maker::new(&order, flow)?, tier::plan::seat(setup.tier.as_ref(), setup.width));
+    let known = Knowledge::of(flow, &tier::plan::brought(setup.tier.as_ref()));
+    let (orders, seat) = (order::Maker::new(&order, &known)?, tier::plan::seat(setup.tier.as_ref(), setup.width));
     let policies = Policies {
         local: orders.make(seat),
         shared: orders.make(seat),
@@ -403,7 +405,7 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     let pools = Pools::new(setup.pools.iter().cloned().map(pool).collect(), flow);
     let node = Node::new(flow.clone(), limits, policies, pools);
     match &setup.tier {
-        Some(tier) => tier::plan::furnish(node, flow, tier, setup.width),
+        Some(tier) => tier::plan::furnish(node, &known, tier, setup.width),
         None => Ok(node),
     }
 }
@@ -415,6 +417,7 @@ pub struct Run {
     about: About,
     damaged_bytes: u64,
     clearing: Option<Clearing>,
+    flow: Arc<Workflow>,
     _lock: Lock,
 }
 
@@ -438,7 +441,10 @@ impl Run {
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
         let end = self.driver.execute();
         drop(self.clearing);
-        let end = end?;
+        let mut end = end?;
+        if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
+            data.expected = tier::plan::expected(&self.flow, &self.about.node);
+        }
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;
         Ok(end)

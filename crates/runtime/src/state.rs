@@ -23,8 +23,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use throng_core::workflow::Workflow;
 
-use crate::tier::TierEnd;
-
 /// A state directory that cannot be used.
 #[derive(Debug, Error)]
 pub enum StateError {
@@ -473,7 +471,41 @@ pub struct RunEnd {
     pub makespan_s: f64,
     /// Tasks done per second of makespan.
     pub tasks_per_s: f64,
-    /// What its memory tier did, if it had one.
+    /// What had to be brought for its tasks, if anything could have to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tier: Option<TierEnd>,
+    pub data: Option<DataEnd>,
+}
+
+/// What had to be brought for tasks, and what was there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataEnd {
+    /// Where it came from, if that was a storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
+    /// The directory that it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// How much there was room for.
+    pub capacity_bytes: u64,
+    /// How often a task found an input there, or on its way.
+    pub hits: u64,
+    /// How often one had to be brought.
+    pub misses: u64,
+    /// What was brought.
+    pub brought_bytes: u64,
+    /// What had to go for something else.
+    #[serde(default)]
+    pub dropped_bytes: u64,
+    /// What was to be expected, if somebody worked it out and all tasks ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<ExpectedData>,
+}
+
+/// What was to be expected of an order and a room for data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedData {
+    /// How often an input would have to be brought.
+    pub misses: u64,
+    /// How much that is.
+    pub bytes: u64,
 }

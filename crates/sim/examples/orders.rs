@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use throng_core::locality::{Brought, Knowledge};
 use throng_core::policy::Policy;
 use throng_core::predict::{self, Machine, Model, Outcome};
 use throng_core::workflow::{Format, NoFiles, Workflow};
@@ -43,7 +44,7 @@ const LOADING: f64 = 10.0;
 /// A workflow, and where it comes from.
 struct Case {
     name: String,
-    flow: Arc<Workflow>,
+    known: Arc<Knowledge>,
     model: Model,
     data: u64,
 }
@@ -54,15 +55,17 @@ impl Case {
         let bytes: f64 = reads.map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
         let times = flow.tasks().map(|task| flow.sleep_time(task).or(flow.estimated_time(task)).unwrap_or_default());
         let computing: f64 = times.map(|time| time.as_secs_f64()).sum();
-        let model = Model::of(&flow, (bytes / (LOADING * computing)).ceil() as u64);
+        let known = Knowledge::of(&Arc::new(flow), &Brought::All);
+        let model = Model::of(&known, (bytes / (LOADING * computing)).ceil() as u64);
         let data = (0..model.items().count() as u32).map(|item| model.items().weight(item)).sum();
-        Case { name, flow: Arc::new(flow), model, data }
+        Case { name, known, model, data }
     }
 
     fn run(&self, machine: Machine, compared: &str, seed: u64) -> Outcome {
         let (order, evict) = compared.split_once('/').unwrap_or((compared, "aware"));
         let policy: Policy = order.parse().expect("a policy");
-        predict::by_name(&policy, evict, &self.flow, &self.model, machine, seed).expect("a known policy")
+        let evict: Policy = evict.parse().expect("a policy");
+        predict::by_name(&policy, &evict, &self.known, &self.model, machine, seed).expect("a known policy")
     }
 }
 

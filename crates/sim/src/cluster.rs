@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throng_core::ids::ObjectId;
+use throng_core::locality::Brought;
 use throng_core::policy::Policy;
 
 use crate::faults::Faults;
@@ -113,6 +114,16 @@ pub struct Variation {
 }
 
 impl Cluster {
+    /// How much room for data all nodes together have.
+    pub fn room_bytes(&self) -> u64 {
+        self.cache_bytes.saturating_mul(self.nodes.into())
+    }
+
+    /// What has to be brought to nodes.
+    pub fn brought(&self) -> Brought {
+        if self.inputs == Inputs::Everywhere { Brought::Made } else { Brought::All }
+    }
+
     /// A cluster of so many nodes and cores, with a network of 1 Gbit/s.
     pub fn new(nodes: u32, cores: u32) -> Cluster {
         let named = |name: &str| Policy { name: name.to_owned(), parameters: Vec::new() };

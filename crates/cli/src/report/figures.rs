@@ -37,6 +37,7 @@ pub fn figures(report: &Report) -> Value {
         "totals": totals(report),
         "time": time(report),
         "bound": bound(account),
+        "data": about.end.as_ref().and_then(|end| end.data.as_ref()),
         "parts": parts(account),
         "utilisation": utilisation(&account.utilisation),
         "kinds": account.kinds.iter().map(kind_figures).collect::<Vec<_>>(),

@@ -40,8 +40,8 @@ pub fn summarize(
             time(end.makespan_s)
         ),
     }
-    if let Some(tier) = super::tier::in_words(end) {
-        note!("memory tier: {tier}");
+    if let Some(data) = &end.data {
+        note!("memory tier: {}", super::tier::in_words(data));
     }
     if !failures.names.is_empty() {
         let more = end.failed - failures.names.len() as u64;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use throng_core::workflow::quantity;
-use throng_runtime::state::RunEnd;
+use throng_runtime::state::DataEnd;
 use throng_runtime::storage::Storage;
-use throng_runtime::tier::{Options, TierEnd, TierError};
+use throng_runtime::tier::{Options, TierError};
 
 use super::options::policy;
 use crate::exit::Failure;
@@ -62,20 +62,23 @@ impl TierArguments {
     }
 }
 
-/// What a tier did, in words.
-pub fn in_words(end: &RunEnd) -> Option<String> {
-    let TierEnd { storage, hits, misses, brought_bytes, dropped_bytes, .. } = end.tier.as_ref()?;
-    let dropped = match dropped_bytes {
-        0 => String::new(),
-        bytes => format!("; {} had to go for others", words::bytes(*bytes)),
+/// What had to be brought for a run's tasks, in words.
+pub fn in_words(data: &DataEnd) -> String {
+    let from = data.storage.as_ref().map_or(String::new(), |storage| format!(" from {}", words::printable(storage)));
+    let expected = match data.expected {
+        Some(expected) => format!(" ({} expected)", words::bytes(expected.bytes)),
+        None => String::new(),
     };
-    Some(format!(
-        "{} brought from {} for {}, {} found there{dropped}",
-        words::bytes(*brought_bytes),
-        words::printable(storage),
-        words::count(*misses, "input"),
-        hits,
-    ))
+    let dropped = match data.dropped_bytes {
+        0 => String::new(),
+        bytes => format!("; {} had to go for others", words::bytes(bytes)),
+    };
+    format!(
+        "{}{expected} brought{from} for {}, {} found there{dropped}",
+        words::bytes(data.brought_bytes),
+        words::count_many(data.misses, "input"),
+        words::thousands(data.hits),
+    )
 }
 
 /// What to advise if there cannot be a tier.

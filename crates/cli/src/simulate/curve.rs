@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use throng_core::predict::{self, Machine, Model};
+use throng_core::locality::Knowledge;
+use throng_core::predict::{self, Expected, Machine};
 use throng_core::workflow::{Workflow, quantity};
 use throng_sim::{Cluster, Outcome};
 
@@ -62,45 +63,29 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
 /// More tasks than this are simulated, but what was to be expected is not worked out.
 const PREDICTED_MOST: usize = 200_000;
 
-/// What was to be expected, or what came.
-#[derive(Clone, Copy, Debug)]
-struct Brought {
-    misses: u64,
-    bytes: u64,
-}
-
 /// What came of one size.
 struct Point {
     cache: u64,
     outcome: Outcome,
-    predicted: Option<Brought>,
+    predicted: Option<Expected>,
 }
 
 impl Point {
-    fn measured(&self) -> Brought {
-        Brought { misses: self.outcome.misses, bytes: self.outcome.missed_bytes }
+    fn measured(&self) -> Expected {
+        Expected { misses: self.outcome.misses, bytes: self.outcome.missed_bytes }
     }
 }
 
 /// What is to be expected of a cluster, if its workflow is small enough.
-fn predicted(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Option<Brought>, Failure> {
+pub fn expected(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Option<Expected>, Failure> {
     if flow.task_count() > PREDICTED_MOST {
         return Ok(None);
     }
-    let model = Model::of(flow, cluster.shared_bandwidth);
-    let room = cluster.cache_bytes.saturating_mul(cluster.nodes.into());
-    let machine = Machine { units: cluster.slots() as usize, cache: room };
-    let outcome = predict::by_name(&cluster.order, &cluster.evict.name, flow, &model, machine, cluster.seed)
-        .map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))?;
-    // What one task alone reads from outside always has to be brought.
-    let alone = flow.tasks().flat_map(|task| flow.inputs(task).collect::<Vec<_>>());
-    let alone = alone.filter(|object| model.items().of_object(*object).is_none());
-    let sizes: Vec<u64> = alone.map(|object| flow.declared_size(object).unwrap_or(0)).collect();
-    let bytes = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
-    Ok(Some(Brought {
-        misses: outcome.misses + sizes.len() as u64,
-        bytes: u64::try_from(outcome.missed_bytes).unwrap_or(u64::MAX).saturating_add(bytes),
-    }))
+    let machine = Machine { units: cluster.slots() as usize, cache: cluster.room_bytes() };
+    let known = Knowledge::of(flow, &cluster.brought());
+    let expected =
+        predict::expect(&cluster.order, &cluster.evict, &known, cluster.shared_bandwidth, machine, cluster.seed);
+    expected.map(Some).map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
 }
 
 /// Simulates every size and shows a table; also a picture, if anybody wants one.
@@ -115,7 +100,7 @@ pub fn run(
     for cache in base.cache.all() {
         let arguments = ClusterArguments { cache: Sizes::one(cache), ..base.clone() };
         let cluster = arguments.cluster(flow, found)?;
-        let predicted = predicted(flow, &cluster)?;
+        let predicted = expected(flow, &cluster)?;
         points.push(Point { cache, outcome: make_world(flow, &cluster)?.run(), predicted });
     }
     if let Some(path) = plot {
@@ -154,7 +139,7 @@ fn tell_table(flow: &Workflow, points: &[Point]) {
     );
     for point in points {
         let (measured, expected) = (point.measured(), point.predicted);
-        let shown = |show: &dyn Fn(Brought) -> String| expected.map_or_else(|| "-".to_owned(), show);
+        let shown = |show: &dyn Fn(Expected) -> String| expected.map_or_else(|| "-".to_owned(), show);
         tell!(
             "  {:>9}  {:>10}  {:>10}  {:>10}  {:>10}  {:>10}{}",
             words::bytes(point.cache),
@@ -172,7 +157,7 @@ fn tell_table(flow: &Workflow, points: &[Point]) {
 }
 
 fn as_json(flow: &Workflow, points: &[Point]) -> Value {
-    let brought = |brought: Brought| json!({"misses": brought.misses, "bytes": brought.bytes});
+    let brought = |brought: Expected| json!({"misses": brought.misses, "bytes": brought.bytes});
     let rows = points.iter().map(|point| {
         json!({
             "cache_bytes": point.cache,
@@ -228,7 +213,7 @@ fn svg(title: &str, points: &[Point]) -> String {
         let label = words::bytes(point.cache);
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>", HEIGHT - 22.0);
     }
-    let measured: Vec<(u64, Brought)> = points.iter().map(|point| (point.cache, point.measured())).collect();
+    let measured: Vec<(u64, Expected)> = points.iter().map(|point| (point.cache, point.measured())).collect();
     let expected = points.iter().filter_map(|point| Some((point.cache, point.predicted?))).collect();
     let lines =
         [("simulated", "#3b66c9", "", measured), ("expected", "#d9822b", " stroke-dasharray=\"5 4\"", expected)];

@@ -1,10 +1,14 @@
 //! Putting a simulated run on record: `throng report` and its like then tell of it as of any other.
 
+use std::sync::Arc;
+
+use throng_core::predict::Expected;
 use throng_core::workflow::Workflow;
 use throng_runtime::simulated::SimulatedRun;
-use throng_runtime::state::{NodeSetup, RunEnd, Simulation, StateDirectory, StateError};
+use throng_runtime::state::{DataEnd, ExpectedData, NodeSetup, RunEnd, Simulation, StateDirectory, StateError};
 use throng_sim::{Cluster, Outcome};
 
+use super::curve::expected;
 use super::figures::cluster_figures;
 use crate::exit::Failure;
 use crate::load::{FlowArguments, Loaded};
@@ -32,7 +36,7 @@ fn refused(error: StateError) -> Failure {
 /// Writes a simulated run into the workflow's state directory; returns its number.
 pub fn record(
     (loaded, source): (&Loaded, &FlowArguments),
-    (flow, cluster): (&Workflow, &Cluster),
+    (flow, cluster): (&Arc<Workflow>, &Cluster),
     outcome: &Outcome,
     trace: &[u8],
 ) -> Result<u64, Failure> {
@@ -60,13 +64,23 @@ pub fn record(
         definition: &loaded.definition,
         node,
         simulation: Simulation { nodes, cores, groups, seed, cluster: cluster_figures(cluster) },
-        end: end(flow, outcome),
+        end: end(flow, cluster, outcome),
         trace,
     };
     run.record(&StateDirectory::new(&loaded.state), &loaded.home).map_err(refused)
 }
 
-fn end(flow: &Workflow, outcome: &Outcome) -> RunEnd {
+fn end(flow: &Arc<Workflow>, cluster: &Cluster, outcome: &Outcome) -> RunEnd {
+    let has_all = outcome.done == flow.task_count() as u64;
+    let expected = if has_all { expected(flow, cluster).ok().flatten() } else { None };
+    let data = flow.has_inputs().then(|| DataEnd {
+        capacity_bytes: cluster.room_bytes(),
+        hits: outcome.hits,
+        misses: outcome.misses,
+        brought_bytes: outcome.missed_bytes,
+        expected: expected.map(|Expected { misses, bytes }| ExpectedData { misses, bytes }),
+        ..DataEnd::default()
+    });
     let total = flow.task_count() as u64;
     let seconds = outcome.makespan.as_secs_f64();
     RunEnd {
@@ -80,6 +94,6 @@ fn end(flow: &Workflow, outcome: &Outcome) -> RunEnd {
         seconds,
         makespan_s: seconds,
         tasks_per_s: outcome.throughput(),
-        tier: None,
+        data,
     }
 }

@@ -1,12 +1,11 @@
 //! From the name of a policy to the policy, for the objects of a node.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::{Aware, Evict, Lru};
 use crate::ids::{ObjectId, TaskId};
-use crate::locality::Items;
+use crate::locality::{Items, Knowledge};
 use crate::policy::{BadPolicy, Policy};
-use crate::workflow::Workflow;
 
 /// The names that [`Maker`] knows, the default first.
 pub const NAMES: [&str; 2] = ["aware", "lru"];
@@ -14,22 +13,23 @@ pub const NAMES: [&str; 2] = ["aware", "lru"];
 /// Makes policies of one name: what they have in common is worked out once, however many nodes there are.
 #[derive(Clone, Debug)]
 pub struct Maker {
-    flow: Arc<Workflow>,
+    known: Arc<Knowledge>,
     is_aware: bool,
-    items: OnceLock<Arc<Items>>,
+}
+
+/// Whether there is a policy with this name.
+pub fn check(policy: &Policy) -> Result<(), BadPolicy> {
+    if !NAMES.contains(&policy.name.as_str()) {
+        return Err(policy.unknown("eviction", &NAMES));
+    }
+    policy.takes_none()
 }
 
 impl Maker {
     /// For the policy with a name, where all nodes together have so much room: if all data fits, nothing will have to go.
-    pub fn new(policy: &Policy, flow: &Arc<Workflow>, room_bytes: u64) -> Result<Maker, BadPolicy> {
-        if !NAMES.contains(&policy.name.as_str()) {
-            return Err(policy.unknown("eviction", &NAMES));
-        }
-        policy.takes_none()?;
-        let objects = (0..flow.object_count()).map(ObjectId::at);
-        let data: u128 = objects.filter_map(|object| flow.declared_size(object)).map(u128::from).sum();
-        let is_roomy = data.saturating_mul(crate::order::aware::ROOMY_PART) <= u128::from(room_bytes);
-        Ok(Maker { flow: flow.clone(), is_aware: policy.name == "aware" && !is_roomy, items: OnceLock::new() })
+    pub fn new(policy: &Policy, known: &Arc<Knowledge>, room_bytes: u64) -> Result<Maker, BadPolicy> {
+        check(policy)?;
+        Ok(Maker { known: known.clone(), is_aware: policy.name == "aware" && !known.has_room(room_bytes) })
     }
 
     /// A policy with nothing in it.
@@ -37,7 +37,7 @@ impl Maker {
         if !self.is_aware {
             return Box::new(Lru::default());
         }
-        let items = self.items.get_or_init(|| Arc::new(Items::of(&self.flow))).clone();
+        let items = self.known.items().clone();
         Box::new(Objects { used_once: Lru::default(), aware: Aware::new(items.clone()), items })
     }
 }

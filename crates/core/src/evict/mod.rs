@@ -8,7 +8,7 @@ mod maker;
 
 pub use aware::Aware;
 pub use lru::Lru;
-pub use maker::{Maker, NAMES};
+pub use maker::{Maker, NAMES, check};
 
 use crate::ids::TaskId;
 

@@ -3,7 +3,8 @@
 //! What a task makes is an item if anybody reads it; what comes from outside is one if at least two do. Of other data no order
 //! makes a difference: it has to be brought once, whenever that is.
 
-use crate::ids::TaskId;
+use super::Wanted;
+use crate::ids::{ObjectId, TaskId};
 use crate::workflow::Workflow;
 
 /// Lists of numbers, one list for each of many, in one piece.
@@ -98,22 +99,22 @@ impl ItemsBuilder {
 const UNKNOWN_WEIGHT: u64 = 1;
 
 impl Items {
-    /// The items of a workflow, with the sizes that are declared.
-    pub fn of(flow: &Workflow) -> Items {
+    /// The items of a workflow among those that have to be brought, with the sizes that are declared.
+    pub fn of(flow: &Workflow, wanted: &Wanted) -> Items {
         let mut uses = vec![0u8; flow.object_count()];
-        for object in flow.tasks().flat_map(|task| flow.inputs(task)) {
+        for object in flow.tasks().flat_map(|task| wanted.of(flow, task)) {
             uses[object.index()] = uses[object.index()].saturating_add(1);
         }
         let mut builder = ItemsBuilder::default();
         let mut numbers = vec![u32::MAX; flow.object_count()];
         for (at, uses) in uses.iter().enumerate() {
             if *uses > u8::from(at >= flow.made_count()) {
-                let object = crate::ids::ObjectId::at(at);
+                let object = ObjectId::at(at);
                 numbers[at] = builder.item(flow.declared_size(object).unwrap_or(UNKNOWN_WEIGHT).max(1));
                 builder.items.objects.push(object.0);
             }
         }
-        let known = |object: crate::ids::ObjectId| Some(numbers[object.index()]).filter(|number| *number != u32::MAX);
+        let known = |object: ObjectId| Some(numbers[object.index()]).filter(|number| *number != u32::MAX);
         for task in flow.tasks() {
             let (inputs, outputs) = (flow.inputs(task), flow.outputs(task));
             builder.task(inputs.filter_map(known).collect(), outputs.filter_map(known).collect());
@@ -169,12 +170,12 @@ impl Items {
     }
 
     /// The item that an object is, if it is one.
-    pub fn of_object(&self, object: crate::ids::ObjectId) -> Option<u32> {
+    pub fn of_object(&self, object: ObjectId) -> Option<u32> {
         self.objects.binary_search(&object.0).ok().map(|at| at as u32)
     }
 
     /// The object that an item is.
-    pub fn object(&self, item: u32) -> crate::ids::ObjectId {
-        crate::ids::ObjectId(self.objects[item as usize])
+    pub fn object(&self, item: u32) -> ObjectId {
+        ObjectId(self.objects[item as usize])
     }
 }

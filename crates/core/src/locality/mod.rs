@@ -9,18 +9,23 @@
 //!   Recency  what the next task would add to a measure      (grows with each start)
 //!   serial   one order of all tasks with a small measure    (before a run)
 //!   complete what would follow if a task were next          (searched before each start)
+//!   Knowledge all that the policies of a run share           (worked out once)
 //! ```
 
+mod brought;
 mod complete;
 mod items;
+mod knowledge;
 mod places;
 mod rank_tree;
 mod readers;
 mod recency;
 mod serial;
 
+pub use brought::{Brought, Wanted};
 pub use complete::{Search, Situation, scores};
 pub use items::{Items, ItemsBuilder};
+pub use knowledge::Knowledge;
 pub use places::places;
 pub use readers::Readers;
 pub use recency::{Metric, Recency};

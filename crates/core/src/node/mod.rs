@@ -25,9 +25,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::locality::Brought;
 pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
-pub use keeping::{Brought, Keeping};
+pub use keeping::Keeping;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
 

@@ -17,9 +17,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::cache::{Cache, Room};
-use super::keeping::Wanted;
 use super::{Brought, Command, Keeping, ReadyTask};
 use crate::ids::{ClassId, ObjectId, TaskId};
+use crate::locality::Wanted;
 use crate::workflow::Workflow;
 
 /// How many objects a node fetches at a time at most. So many keep a network card busy even if files are small and peers far away.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
 use crate::ids::TaskId;
-use crate::locality::{EXACT_UP_TO, Items, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order};
+use crate::locality::{
+    Brought, EXACT_UP_TO, Items, Knowledge, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order,
+};
 use crate::policy::{BadPolicy, Policy};
 use crate::workflow::Workflow;
 
@@ -61,14 +63,14 @@ enum Needs {
     Ranks(Arc<Vec<u64>>),
     Places(Arc<Vec<u32>>),
     Items(Arc<Items>, Metric, Search),
-    Knowledge(aware::Knowledge),
+    Aware(aware::Needs),
 }
 
 /// Makes orders of one name: what they have in common is worked out once, however many nodes there are.
 #[derive(Clone, Debug)]
 pub struct Maker {
     name: &'static str,
-    flow: Arc<Workflow>,
+    known: Arc<Knowledge>,
     needs: Needs,
     /// How many tasks are chosen at a time.
     batch: usize,
@@ -76,23 +78,26 @@ pub struct Maker {
 
 impl Maker {
     /// For the order with a name.
-    pub fn new(policy: &Policy, flow: &Arc<Workflow>) -> Result<Maker, BadPolicy> {
+    pub fn new(policy: &Policy, known: &Arc<Knowledge>) -> Result<Maker, BadPolicy> {
+        let flow = known.flow();
         let name = NAMES.into_iter().find(|name| *name == policy.name);
         let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
         let needs = match name {
             "critical-path" => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
             // Without data there is nothing to be aware of, and lines are smaller.
-            "aware" if flow.has_inputs() => Needs::Knowledge(aware::Knowledge::of(flow)),
-            "heft" => Needs::Ranks(Arc::new(heft::ranks(flow))),
-            "ps" => Needs::Places(Arc::new(places(&serial_by(policy, flow)?))),
+            "aware" if flow.has_inputs() => Needs::Aware(aware::Needs::of(known)),
+            "heft" => {
+                Needs::Ranks(Arc::new(heft::ranks(flow.as_ref(), flow.task_count(), |task| read_bytes(known, task))))
+            }
+            "ps" => Needs::Places(Arc::new(places(&serial_by(policy, known)?))),
             "og" => {
                 policy.takes(&["metric", "batch"])?;
-                Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, Search { swaps: false, steps: 0 })
+                Needs::Items(known.items().clone(), metric(policy)?, Search { swaps: false, steps: 0 })
             }
             "gcs" => {
                 policy.takes(&["metric", "steps", "batch"])?;
                 let search = Search { swaps: true, steps: policy.whole("steps", gcs::GCS_STEPS)? };
-                Needs::Items(Arc::new(Items::of(flow)), metric(policy)?, search)
+                Needs::Items(known.items().clone(), metric(policy)?, search)
             }
             _ => Needs::Nothing,
         };
@@ -100,7 +105,7 @@ impl Maker {
             policy.takes(&["batch"])?;
         }
         let batch = policy.count("batch", 1)? as usize;
-        Ok(Maker { name, flow: flow.clone(), needs, batch })
+        Ok(Maker { name, known: known.clone(), needs, batch })
     }
 
     /// An order with nothing in it.
@@ -120,9 +125,9 @@ impl Maker {
             }
             ("og", Needs::Items(items, metric, _)) => Box::new(og::order(items.clone(), *metric)),
             ("gcs", Needs::Items(items, metric, search)) => {
-                Box::new(gcs::order(items.clone(), self.flow.clone(), *metric, seat.units, *search))
+                Box::new(gcs::order(items.clone(), self.known.flow().clone(), *metric, seat.units, *search))
             }
-            ("aware", Needs::Knowledge(known)) => aware::order(known, seat),
+            ("aware", Needs::Aware(needs)) => aware::order(needs, seat),
             _ => Box::new(fifo::order()),
         }
     }
@@ -133,12 +138,18 @@ fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
 }
 
 /// The order of all tasks that `ps` follows.
-pub(crate) fn serial_by(policy: &Policy, flow: &Arc<Workflow>) -> Result<Vec<TaskId>, BadPolicy> {
+pub(crate) fn serial_by(policy: &Policy, known: &Knowledge) -> Result<Vec<TaskId>, BadPolicy> {
     policy.takes(&["metric", "steps", "batch"])?;
     let (metric, steps) = (metric(policy)?, policy.whole("steps", SERIAL_STEPS)?);
-    let items = Arc::new(Items::of(flow));
+    let flow = known.flow();
     let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };
-    Ok(serial_order(&items, flow.as_ref(), metric, method).order)
+    Ok(serial_order(known.items(), flow.as_ref(), metric, method).order)
+}
+
+/// What has to be brought for a task if nothing is here.
+fn read_bytes(known: &Knowledge, task: TaskId) -> u64 {
+    let sizes = known.inputs(task).map(|object| known.flow().declared_size(object).unwrap_or(0));
+    sizes.fold(0, u64::saturating_add)
 }
 
 /// Which each task is in an order of all.
@@ -160,7 +171,7 @@ impl Precedence for Workflow {
 
 /// The order with a name, for a node that is alone.
 pub fn by_name(policy: &Policy, flow: &Arc<Workflow>, units: usize) -> Result<Box<dyn Order>, BadPolicy> {
-    Ok(Maker::new(policy, flow)?.make(Seat::roomy(units)))
+    Ok(Maker::new(policy, &Knowledge::of(flow, &Brought::All))?.make(Seat::roomy(units)))
 }
 
 /// Whether an order goes by the size of what tasks read, so that somebody has to look at files that are there.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::{Hunt, Place, Placement, View};
 use crate::ids::TaskId;
-use crate::locality::{Items, places};
+use crate::locality::{Brought, Items, Wanted, places};
 use crate::node::ReadyTask;
 use crate::policy::{BadPolicy, Policy};
 use crate::store::Inputs;
@@ -80,7 +80,7 @@ pub fn parts(flow: &Workflow, capacities: &[u64]) -> Vec<u32> {
             u64::try_from(share + share / u128::from(SLACK)).unwrap_or(u64::MAX)
         })
         .collect();
-    let items = Items::of(flow);
+    let items = Items::of(flow, &Wanted::new(&Brought::All, flow));
     for _ in 0..PASSES {
         let mut has_moved = false;
         for task in flow.tasks() {

@@ -16,7 +16,7 @@ mod named;
 pub use cache::Cached;
 pub use choosing::{Choice, Chooser, FixedLists, Follower, InOrder};
 pub use model::{Model, ModelBuilder};
-pub use named::{EVICTIONS, by_name};
+pub use named::{Expected, by_name, expect};
 
 use std::collections::{BTreeMap, BTreeSet};
 

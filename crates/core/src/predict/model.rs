@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::ids::TaskId;
-use crate::locality::{Items, Precedence};
-use crate::workflow::Workflow;
+use crate::locality::{Items, Knowledge, Precedence};
 
 /// A workflow with times.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +51,8 @@ impl ModelBuilder {
 impl Model {
     /// A workflow on storage that delivers so many bytes a second to whoever asks, with times in nanoseconds. Tasks compute as long as they
     /// sleep or are expected to take. Files from outside that one task alone reads are no items: it brings them whatever is in the cache.
-    pub fn of(flow: &Workflow, bytes_per_second: u64) -> Model {
-        let items = Arc::new(Items::of(flow));
+    pub fn of(known: &Knowledge, bytes_per_second: u64) -> Model {
+        let (flow, items) = (known.flow(), known.items().clone());
         let loading = |bytes: u64| {
             let time = u128::from(bytes) * 1_000_000_000 / u128::from(bytes_per_second.max(1));
             u64::try_from(time).unwrap_or(u64::MAX)
@@ -63,7 +62,7 @@ impl Model {
             u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
         };
         let alone = |task| {
-            let objects = flow.inputs(task).filter(|object| items.of_object(*object).is_none());
+            let objects = known.inputs(task).filter(|object| items.of_object(*object).is_none());
             loading(objects.filter_map(|object| flow.declared_size(object)).fold(0, u64::saturating_add))
         };
         let edges = flow.tasks().flat_map(|parent| flow.children(parent).map(move |child| (parent, child))).collect();
@@ -157,8 +156,9 @@ impl Precedence for Model {
 mod tests {
     use super::*;
     use crate::evict::Lru;
+    use crate::locality::Brought;
     use crate::predict::{self, Follower, Machine};
-    use crate::workflow::{Format, NoFiles};
+    use crate::workflow::{Format, NoFiles, Workflow};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -170,8 +170,8 @@ tasks:
   second: { run: x, estimate: { time: 2s }, in: [middle, { path: shared, size: 2GB }], out: [end] }
   third: { run: x, in: [{ path: unknown }], out: [{ path: unread, size: 9GB }], after: first }
 ";
-        let flow = Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap();
-        let model = Model::of(&flow, 100_000_000);
+        let flow = Arc::new(Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap());
+        let model = Model::of(&Knowledge::of(&flow, &Brought::All), 100_000_000);
         let seconds = |of: &dyn Fn(TaskId) -> u64| model.tasks().map(|task| of(task) / SECOND).collect::<Vec<_>>();
         assert_eq!(seconds(&|task| model.compute(task)), [3, 2, 0]);
         assert_eq!(seconds(&|task| model.outside(task)), [10, 0, 0], "what one task alone reads is no item");

@@ -27,14 +27,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::ObjectId;
 use throng_core::policy::Policy;
 
 use crate::files::Workplace;
-use crate::state::{StateDirectory, StateError};
+use crate::state::{DataEnd, StateDirectory, StateError};
 use crate::storage::{PIECE_BYTES, Storage};
 use bringing::Line;
 use note::Note;
@@ -100,25 +99,6 @@ pub enum TierError {
         /// How much there is.
         capacity_bytes: u64,
     },
-}
-
-/// What a tier did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TierEnd {
-    /// Where inputs came from.
-    pub storage: String,
-    /// The directory that it was in.
-    pub directory: String,
-    /// How much it could hold.
-    pub capacity_bytes: u64,
-    /// How often a task found an input in it, or on its way.
-    pub hits: u64,
-    /// How often an input had to be brought.
-    pub misses: u64,
-    /// What was read from the storage.
-    pub brought_bytes: u64,
-    /// What had to go for something else.
-    pub dropped_bytes: u64,
 }
 
 /// Whether a name is one that files in a tier have: a number, or one with another that is still being written.
@@ -358,15 +338,16 @@ impl Tier {
     }
 
     /// What it did, given how often tasks found what they read.
-    pub(crate) fn end(&self, hits: u64, misses: u64) -> TierEnd {
-        TierEnd {
-            storage: self.storage.place(""),
-            directory: self.path.display().to_string(),
+    pub(crate) fn end(&self, hits: u64, misses: u64) -> DataEnd {
+        DataEnd {
+            storage: Some(self.storage.place("")),
+            directory: Some(self.path.display().to_string()),
             capacity_bytes: self.capacity_bytes,
             hits,
             misses,
             brought_bytes: self.brought_bytes.load(Ordering::Relaxed),
             dropped_bytes: self.dropped_bytes.load(Ordering::Relaxed),
+            expected: None,
         }
     }
 }

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use throng_core::evict;
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::{ObjectId, TaskId};
-use throng_core::node::{Brought, Keeping, Node};
+use throng_core::locality::{Brought, Knowledge};
+use throng_core::node::{Keeping, Node};
 use throng_core::order::Seat;
 use throng_core::policy::{BadPolicy, Policy};
+use throng_core::predict::{self, Machine};
 use throng_core::workflow::Workflow;
 
 use super::survey::{ranges, survey};
 use super::{Options, TierError};
 use crate::files::Workplace;
-use crate::state::TierSetup;
+use crate::state::{ExpectedData, NodeSetup, TierSetup};
 use crate::storage;
 
 /// Data is brought for so many tasks for each that may run, before they have a slot: the next one's comes while this one computes. With
@@ -93,23 +95,48 @@ impl Plan {
     }
 }
 
+/// What has to be brought.
+pub(crate) fn brought(setup: Option<&TierSetup>) -> Brought {
+    setup.map_or(Brought::All, |setup| Brought::Outside(setup.brought.as_slice().into()))
+}
+
 /// The seat of an order beside a tier. Whether there is room for everything is known: what the workflow says of sizes does not matter.
 pub(crate) fn seat(setup: Option<&TierSetup>, width: u32) -> Seat {
     let Some(setup) = setup else { return Seat::roomy(width as usize) };
     let roomy = Seat::roomy(width as usize + setup.window as usize);
-    Seat { cache_bytes: setup.capacity_bytes, room_bytes: room_bytes(setup), ..roomy }
+    Seat {
+        cache_bytes: setup.capacity_bytes,
+        room_bytes: room_bytes(setup),
+        drops_unneeded: setup.evict == "aware",
+        is_serial: width == 1,
+        ..roomy
+    }
 }
 
 fn room_bytes(setup: &TierSetup) -> u64 {
     if setup.is_roomy { u64::MAX } else { 0 }
 }
 
+/// For more tasks than this, nobody waits at the end of a run to hear what was to be expected.
+const EXPECTED_TASKS_LIMIT: usize = 50_000;
+
+/// What a run with a tier has to bring if all of its tasks run, and one slot is as fast as another.
+pub(crate) fn expected(flow: &Arc<Workflow>, setup: &NodeSetup) -> Option<ExpectedData> {
+    let tier = setup.tier.as_ref().filter(|_| flow.task_count() <= EXPECTED_TASKS_LIMIT)?;
+    let known = Knowledge::of(flow, &brought(Some(tier)));
+    let (order, evict): (Policy, Policy) = (setup.order.parse().ok()?, tier.evict.parse().ok()?);
+    let machine = Machine { units: setup.width as usize, cache: tier.capacity_bytes };
+    let seat = seat(Some(tier), setup.width);
+    let expected = predict::expect(&order, &evict, &known, seat.bytes_per_second, machine, seat.seed).ok()?;
+    Some(ExpectedData { misses: expected.misses, bytes: expected.bytes })
+}
+
 /// Gives a node its tier.
-pub(crate) fn furnish(node: Node, flow: &Arc<Workflow>, setup: &TierSetup, width: u32) -> Result<Node, BadPolicy> {
+pub(crate) fn furnish(node: Node, known: &Arc<Knowledge>, setup: &TierSetup, width: u32) -> Result<Node, BadPolicy> {
     let policy: Policy = setup.evict.parse()?;
     let mut node = node.with_cache(Keeping {
-        brought: Brought::Outside(setup.brought.as_slice().into()),
-        evict: evict::Maker::new(&policy, flow, room_bytes(setup))?.make(),
+        brought: brought(Some(setup)),
+        evict: evict::Maker::new(&policy, known, room_bytes(setup))?.make(),
         ..Keeping::new(setup.capacity_bytes, setup.window as usize)
     });
     node.set_most_prepared(width as usize);

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
+use throng_core::locality::Knowledge;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
-use throng_core::node::{Brought, Keeping, Limits, Node, Policies};
+use throng_core::node::{Keeping, Limits, Node, Policies};
 use throng_core::order::Seat;
 use throng_core::pack::{self, Capacity};
 use throng_core::policy::BadPolicy;
@@ -21,7 +22,7 @@ use throng_core::{evict, order, place};
 use super::recording::Untold;
 use super::unwanted::Unwanted;
 use super::{Inspector, Machine, Progress, Recorder, World, patience};
-use crate::cluster::{Cluster, Inputs, Submission};
+use crate::cluster::{Cluster, Submission};
 use crate::heap::Agenda;
 use crate::network::{Capacities, Network};
 use crate::outcome::Outcome;
@@ -58,9 +59,10 @@ impl World {
         if let Some(later) = &cluster.later {
             place::by_name(&later.place)?;
         }
-        let room_bytes = cluster.cache_bytes.saturating_mul(cluster.nodes.into());
-        let orders = order::Maker::new(&cluster.order, &flow)?;
-        let evictions = evict::Maker::new(&cluster.evict, &flow, room_bytes)?;
+        let room_bytes = cluster.room_bytes();
+        let known = Knowledge::of(&flow, &cluster.brought());
+        let orders = order::Maker::new(&cluster.order, &known)?;
+        let evictions = evict::Maker::new(&cluster.evict, &known, room_bytes)?;
         // Also for those who change to it later.
         let policies = std::iter::once(&cluster.place).chain(cluster.later.as_ref().map(|later| &later.place));
         let is_parted = policies.into_iter().any(|policy| policy.name == "partitioned");
@@ -192,7 +194,7 @@ pub(super) fn make_member(
     let resources = Resources { cpus_milli: u64::from(machine.cores) * 1000, memory_bytes: machine.memory_bytes };
     let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
     let units = machine.cores as usize + if flow.has_inputs() { window } else { 0 };
-    let room_bytes = cluster.cache_bytes.saturating_mul(cluster.nodes.into());
+    let room_bytes = cluster.room_bytes();
     let seat = Seat {
         seed,
         is_alone: cluster.nodes == 1,
@@ -211,7 +213,7 @@ pub(super) fn make_member(
     let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
     let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
     let node = node.with_cache(Keeping {
-        brought: if cluster.inputs == Inputs::Everywhere { Brought::Made } else { Brought::All },
+        brought: cluster.brought(),
         shares_results: cluster.shares_results,
         evict: common.evictions.make(),
         ..Keeping::new(cluster.cache_bytes, window)

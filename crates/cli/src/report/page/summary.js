@@ -45,6 +45,10 @@ function tiles() {
     bound.above === null ? 'no task took any time' : bound.above < 0.005 ? 'reached' : `the run took ${longer(bound.above)}`);
   tile('Slots computing', slotTime > 0 ? percent(figures.parts.compute / slotTime) : '–',
     `of ${count(time.slots, 'slot')} × ${seconds(time.makespan_s)}`);
+  if (figures.data) {
+    const { hits, misses, brought_bytes: brought, expected } = figures.data;
+    tile('Data brought', bytes(brought), `${expected ? `${bytes(expected.bytes)} expected; ` : ''}${count(misses, 'input')} brought, ${count(hits)} found`);
+  }
   tile('Attempts', count(totals.attempts), totals.retries === 1 ? '1 retry' : `${totals.retries ? count(totals.retries) : 'no'} retries`);
 }
 

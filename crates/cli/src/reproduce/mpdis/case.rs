@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use throng_core::locality::{Brought, Knowledge};
 use throng_core::policy::Policy;
 use throng_core::predict::{self, Machine, Model};
 use throng_core::workflow::Workflow;
@@ -62,10 +63,12 @@ impl Job for Case {
     }
 
     fn run(&self, flow: &Arc<Workflow>) -> Result<Figures, Failure> {
-        let model = Model::of(flow, LOAD_BYTES_PER_SECOND);
+        let known = Knowledge::of(flow, &Brought::All);
+        let model = Model::of(&known, LOAD_BYTES_PER_SECOND);
         let raw_ns: u128 = model.tasks().map(|task| u128::from(model.outside(task))).sum();
         let model = if self.raw_is_free { model.without_outside() } else { model };
-        let outcome = predict::by_name(&self.order, self.eviction, flow, &model, self.machine, self.seed);
+        let eviction = Policy { name: self.eviction.to_owned(), parameters: Vec::new() };
+        let outcome = predict::by_name(&self.order, &eviction, &known, &model, self.machine, self.seed);
         let outcome =
             outcome.map_err(|error| Failure::internal(error, "this is a bug in an experiment: please report it"))?;
         Ok(Figures {

@@ -32,7 +32,7 @@ pub fn answer(op: &str, request: &Request) -> Option<Result<Value, String>> {
 /// An instance as the engine sees it.
 struct Instance {
     model: Model,
-    /// For each task what it reads: what B2 ranks by.
+    /// For each task what is read from it to an end: what B2 ranks by.
     ranks: Vec<u64>,
     /// For each item the task that makes it.
     makers: Vec<u32>,
@@ -68,30 +68,17 @@ impl Instance {
         let model = ModelBuilder { items: Arc::new(builder.build()), edges, compute, outside, load }.build();
         let units = instance.whole_or("pus", 1)? as usize;
         let machine = Machine { units, cache: instance.whole_or("cache", u64::MAX)? };
-        let ranks = ranks(&model, &numbers("ext_size")?);
+        let outside_bytes = numbers("ext_size")?;
+        let ranks = order::heft::ranks(&model, outside_bytes.len(), |task| {
+            let items = model.items().inputs(task).iter().map(|item| model.items().weight(*item));
+            outside_bytes[task.index()] + items.sum::<u64>()
+        });
         Ok(Instance { model, ranks, makers, machine })
     }
 
     fn items(&self) -> &Arc<Items> {
         self.model.items()
     }
-}
-
-/// What is read on the way to the end where that is most.
-fn ranks(model: &Model, outside: &[u64]) -> Vec<u64> {
-    let mut ranks: Vec<Option<u64>> = vec![None; outside.len()];
-    fn rank(model: &Model, outside: &[u64], task: TaskId, ranks: &mut Vec<Option<u64>>) -> u64 {
-        if let Some(known) = ranks[task.index()] {
-            return known;
-        }
-        let reads: u64 = model.items().inputs(task).iter().map(|item| model.items().weight(*item)).sum();
-        let children = model.children(task).to_vec();
-        let behind = children.into_iter().map(|child| rank(model, outside, child, ranks)).max().unwrap_or(0);
-        let own = outside[task.index()] + reads + behind;
-        ranks[task.index()] = Some(own);
-        own
-    }
-    model.tasks().map(|task| rank(model, outside, task, &mut ranks)).collect()
 }
 
 fn metric_of(request: &Request) -> Result<Metric, String> {

@@ -10,19 +10,13 @@ mod tight;
 use std::sync::{Arc, OnceLock};
 
 use super::{Order, Seat};
-use crate::ids::ObjectId;
-use crate::locality::{Items, places};
+use crate::locality::{Items, Knowledge, places};
 use crate::rng::Rng;
-use crate::workflow::Workflow;
-
-/// All data has room if it takes no more than this part of it: copies take room, too, and nodes do not fill evenly.
-pub(crate) const ROOMY_PART: u128 = 4;
 
 /// What they need to know of a workflow, each worked out when the first node asks.
 #[derive(Clone, Debug)]
-pub(super) struct Knowledge {
-    flow: Arc<Workflow>,
-    data_bytes: u128,
+pub(super) struct Needs {
+    known: Arc<Knowledge>,
     steps: OnceLock<Arc<Vec<u32>>>,
     together: OnceLock<Together>,
 }
@@ -40,10 +34,10 @@ pub struct Together {
 
 impl Together {
     /// Of a workflow, as far as its times are known, where data comes at so many bytes a second.
-    pub fn of(flow: &Workflow, bytes_per_second: u64) -> Together {
-        let (items, places) = (Items::of(flow), places(flow, flow.task_count()));
-        let ways = ways(flow, bytes_per_second.max(1) as f64);
-        Together { items: Arc::new(items), places: Arc::new(places), ways: Arc::new(ways) }
+    fn of(known: &Knowledge, bytes_per_second: u64) -> Together {
+        let places = places(known.flow().as_ref(), known.flow().task_count());
+        let ways = ways(known, bytes_per_second.max(1) as f64);
+        Together { items: known.items().clone(), places: Arc::new(places), ways: Arc::new(ways) }
     }
 }
 
@@ -52,12 +46,13 @@ const STEPS: f64 = 5.0;
 
 /// For each task, how long the way from its start to an end is if everything on it has to be brought. Where no times are known, each task
 /// counts as a second.
-fn ways(flow: &Workflow, bytes_per_second: f64) -> Vec<u8> {
-    let known = |task| flow.sleep_time(task).or_else(|| flow.estimated_time(task));
-    let is_known = flow.tasks().any(|task| known(task).is_some_and(|time| !time.is_zero()));
+fn ways(known: &Knowledge, bytes_per_second: f64) -> Vec<u8> {
+    let flow = known.flow();
+    let time = |task| flow.sleep_time(task).or_else(|| flow.estimated_time(task));
+    let is_known = flow.tasks().any(|task| time(task).is_some_and(|time| !time.is_zero()));
     let seconds = |task| {
-        let bytes: f64 = flow.inputs(task).map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
-        let computing = if is_known { known(task).unwrap_or_default().as_secs_f64() } else { 1.0 };
+        let bytes: f64 = known.inputs(task).map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
+        let computing = if is_known { time(task).unwrap_or_default().as_secs_f64() } else { 1.0 };
         computing + bytes / bytes_per_second
     };
     let mut ways = vec![0f64; flow.task_count()];
@@ -70,29 +65,27 @@ fn ways(flow: &Workflow, bytes_per_second: f64) -> Vec<u8> {
     ways.into_iter().map(|way| 255 - ((longest / way.max(f64::MIN_POSITIVE)).ln() * STEPS).min(255.0) as u8).collect()
 }
 
-impl Knowledge {
-    pub(super) fn of(flow: &Arc<Workflow>) -> Knowledge {
-        let objects = (0..flow.object_count()).map(ObjectId::at);
-        let data_bytes = objects.filter_map(|object| flow.declared_size(object)).map(u128::from).sum();
-        Knowledge { flow: flow.clone(), data_bytes, steps: OnceLock::new(), together: OnceLock::new() }
+impl Needs {
+    pub(super) fn of(known: &Arc<Knowledge>) -> Needs {
+        Needs { known: known.clone(), steps: OnceLock::new(), together: OnceLock::new() }
     }
 
     fn steps(&self) -> &Arc<Vec<u32>> {
-        self.steps.get_or_init(|| Arc::new(super::critical_path::steps_to_end(&self.flow)))
+        self.steps.get_or_init(|| Arc::new(super::critical_path::steps_to_end(self.known.flow())))
     }
 
     fn together(&self, bytes_per_second: u64) -> &Together {
-        self.together.get_or_init(|| Together::of(&self.flow, bytes_per_second))
+        self.together.get_or_init(|| Together::of(&self.known, bytes_per_second))
     }
 }
 
 /// The order.
-pub(super) fn order(known: &Knowledge, seat: Seat) -> Box<dyn Order> {
-    if known.data_bytes.saturating_mul(ROOMY_PART) <= u128::from(seat.room_bytes) {
-        return Box::new(roomy::order(known.flow.clone(), known.steps().clone(), seat.seed));
+pub(super) fn order(needs: &Needs, seat: Seat) -> Box<dyn Order> {
+    if needs.known.has_room(seat.room_bytes) {
+        return Box::new(roomy::order(needs.known.clone(), needs.steps().clone(), seat.seed));
     }
     let turn = if seat.is_alone { 0 } else { Rng::new(seat.seed >> 1).next() as u32 >> 1 };
-    Box::new(tight::order(known.together(seat.bytes_per_second), turn, &seat))
+    Box::new(tight::order(needs.together(seat.bytes_per_second), turn, &seat))
 }
 
 /// The order of a node whose cache cannot hold all data.

@@ -18,10 +18,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{ClassId, ObjectId, TaskId};
+use crate::locality::Knowledge;
 use crate::node::ReadyTask;
-use crate::order::{ByClass, Key, Line, Order};
+use crate::order::{ByClass, Key, Line, Order, Sorted};
 use crate::rng::Rng;
-use crate::workflow::Workflow;
 
 /// Steps and bytes share a number: what needs more than this counts as equally much, and rows of more tasks as equally long.
 const BYTES_BITS: u32 = 48;
@@ -32,36 +32,34 @@ type Unused = fn(&ReadyTask, u64) -> (u64, u64);
 
 /// A line in which those that come first are also the first to be given away.
 #[derive(Default)]
-struct Rows {
-    tasks: BTreeMap<Key, ReadyTask>,
-}
+struct Rows(Sorted);
 
 impl Line for Rows {
     fn push(&mut self, key: Key, task: ReadyTask) {
-        self.tasks.insert(key, task);
+        self.0.push(key, task);
     }
 
     fn best(&self) -> Option<Key> {
-        self.tasks.last_key_value().map(|(key, _)| *key)
+        self.0.best()
     }
 
     fn pop_best(&mut self) -> Option<ReadyTask> {
-        self.tasks.pop_last().map(|(_, task)| task)
+        self.0.pop_best()
     }
 
     /// One of those that come first, so that whoever takes it has something to do for long; but of them that which needs the most, for the
     /// least of it is here.
     fn pop_worst(&mut self) -> Option<ReadyTask> {
-        let (priority, preference, _) = *self.tasks.last_key_value()?.0;
-        let (first, _) = self.tasks.range((priority, preference >> BYTES_BITS << BYTES_BITS, 0)..).next()?;
+        let (priority, preference, _) = self.best()?;
+        let (first, _) = self.0.tasks.range((priority, preference >> BYTES_BITS << BYTES_BITS, 0)..).next()?;
         let first = *first;
-        self.tasks.remove(&first)
+        self.0.tasks.remove(&first)
     }
 }
 
 /// The order of one queue of one node.
 struct Aware {
-    flow: Arc<Workflow>,
+    known: Arc<Knowledge>,
     /// For each task, how many there are in a row from it to an end.
     steps: Arc<Vec<u32>>,
     seed: u64,
@@ -86,34 +84,34 @@ impl ByClass<Rows, Unused> {
     /// Takes a task out from wherever it stands.
     fn take(&mut self, class: ClassId, key: Key) -> Option<ReadyTask> {
         self.change(class.index(), |line, length| {
-            let task = line.tasks.remove(&key);
+            let task = line.0.tasks.remove(&key);
             *length -= usize::from(task.is_some());
             task
         })
     }
 
     fn has(&self, class: ClassId, key: Key) -> bool {
-        self.lines.get(&class.index()).is_some_and(|(line, _)| line.tasks.contains_key(&key))
+        self.lines.get(&class.index()).is_some_and(|(line, _)| line.0.tasks.contains_key(&key))
     }
 }
 
 /// The order.
-pub(super) fn order(flow: Arc<Workflow>, steps: Arc<Vec<u32>>, seed: u64) -> impl Order {
+pub(super) fn order(known: Arc<Knowledge>, steps: Arc<Vec<u32>>, seed: u64) -> impl Order {
     let queue = ByClass::new((|_, _| (0, 0)) as Unused);
     let (keys, readers, here) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-    Aware { flow, steps, seed, queue, keys, readers, here, arrivals: 0 }
+    Aware { known, steps, seed, queue, keys, readers, here, arrivals: 0 }
 }
 
 impl Aware {
     /// How a task ranks: the less has to be brought, the better.
     fn key(&self, ready: &ReadyTask, arrival: u64) -> Key {
-        let inputs = self.flow.inputs(ready.task);
-        let share = ready.input_bytes / inputs.len().max(1) as u64;
+        let inputs = self.known.inputs(ready.task);
+        let share = ready.input_bytes / self.known.flow().inputs(ready.task).len().max(1) as u64;
         let mut missing = 0u64;
         let mut first = None;
         for object in inputs.filter(|object| !self.here.contains(object)) {
             // What has no known size still has to be asked for.
-            missing = missing.saturating_add(self.flow.declared_size(object).unwrap_or(share).max(1));
+            missing = missing.saturating_add(self.known.flow().declared_size(object).unwrap_or(share).max(1));
             first = first.or(Some(object));
         }
         let steps = u64::from(self.steps[ready.task.index()].min(MOST_STEPS)) << BYTES_BITS;
@@ -123,11 +121,10 @@ impl Aware {
     }
 
     fn forget(&mut self, ready: &ReadyTask) {
-        if self.flow.inputs(ready.task).len() == 0 {
+        if self.keys.remove(&ready.task).is_none() {
             return;
         }
-        self.keys.remove(&ready.task);
-        for object in self.flow.inputs(ready.task) {
+        for object in self.known.inputs(ready.task) {
             self.readers.remove(&(object, ready.task));
         }
     }
@@ -138,10 +135,10 @@ impl Order for Aware {
         self.arrivals += 1;
         let key = self.unique(task.class, self.key(&task, self.arrivals));
         // What reads nothing stays where it is.
-        if self.flow.inputs(task.task).len() > 0 {
+        if self.known.inputs(task.task).next().is_some() {
             self.keys.insert(task.task, (task.class, key));
         }
-        for object in self.flow.inputs(task.task) {
+        for object in self.known.inputs(task.task) {
             self.readers.insert((object, task.task));
         }
         self.queue.push_as(key, task);
@@ -202,14 +199,15 @@ impl Aware {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locality::Brought;
     use crate::order::critical_path::steps_to_end;
-    use crate::workflow::{Format, NoFiles};
+    use crate::workflow::{Format, NoFiles, Workflow};
 
     /// Six tasks that read one of two files and one of three others, all of the same size.
     fn filled(seed: u64) -> (Arc<Workflow>, impl Order) {
         let text = "tasks: { t: { foreach: { i: 1..2, j: 1..3 }, run: 'x {i} {j}', in: [{ path: 'a{i}', size: 10MB }, { path: 'b{j}', size: 10MB }] } }";
         let flow = Arc::new(Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap());
-        let mut order = order(flow.clone(), Arc::new(steps_to_end(&flow)), seed);
+        let mut order = order(Knowledge::of(&flow, &Brought::All), Arc::new(steps_to_end(&flow)), seed);
         for task in flow.tasks() {
             let class = flow.class(task, 1);
             order.push(ReadyTask {
