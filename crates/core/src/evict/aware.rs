@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Evict;
 use crate::ids::TaskId;
-use crate::locality::{Items, Readers};
+use crate::locality::Items;
 use crate::lookup::Lookup;
 
 /// How soon an item will be wanted.
@@ -28,79 +28,87 @@ type Rank = (Wanted, u32, u64);
 #[derive(Debug)]
 pub struct Aware {
     items: Arc<Items>,
-    left: Readers,
-    /// How many that may start will read an item.
-    waiting: Lookup<u32>,
-    /// What a task that has started has not read yet.
-    unread: BTreeSet<u32>,
-    here: Lookup<Rank>,
+    /// What is known of items that anybody has waited for, all in one place: a decision looks at each of a task's several times.
+    uses: Lookup<Use>,
+    /// The task that has started last.
+    started: Option<TaskId>,
     order: BTreeSet<(Rank, u32)>,
-    uses: u64,
+    clock: u64,
+}
+
+/// What is known of an item.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// How many readers have begun. A second attempt counts once more, which does little harm: the item goes somewhat sooner.
+    begun: u32,
+    /// How many that may start will read it.
+    waiting: u32,
+    /// Whether the task that has started last has not come to it yet.
+    is_unread: bool,
+    /// Where it stands in the order of those that are here.
+    rank: Option<Rank>,
 }
 
 impl Aware {
     /// Before anything has begun.
     pub fn new(items: Arc<Items>) -> Aware {
-        let left = Readers::new(items.clone());
-        let (unread, order) = (BTreeSet::new(), BTreeSet::new());
-        Aware { items, left, waiting: Lookup::default(), unread, here: Lookup::default(), order, uses: 0 }
+        Aware { items, uses: Lookup::default(), started: None, order: BTreeSet::new(), clock: 0 }
     }
 
-    fn wanted(&self, item: u32) -> Wanted {
-        if self.unread.contains(&item) {
-            Wanted::Now
-        } else if self.left.count(item) == 0 {
-            Wanted::NeverAgain
-        } else if self.waiting.get(item.into()).is_some() {
-            Wanted::Soon
-        } else {
-            Wanted::Later
-        }
-    }
-
-    /// Looks again how soon an item will be wanted.
-    fn look(&mut self, item: u32) {
-        let wanted = self.wanted(item);
-        if let Some(rank) = self.here.get_mut(item.into())
-            && rank.0 != wanted
-        {
+    /// Notes something of an item, and looks again how soon it will be wanted.
+    fn change(&mut self, item: u32, change: impl FnOnce(&mut Use)) {
+        let readers = self.items.readers(item).len() as u32;
+        let known = self.uses.entry(item.into());
+        change(known);
+        let wanted = known.wanted(readers);
+        if let Some(rank) = known.rank.as_mut().filter(|rank| rank.0 != wanted) {
             self.order.remove(&(*rank, item));
             rank.0 = wanted;
             self.order.insert((*rank, item));
         }
     }
 
-    fn count(&mut self, task: TaskId, change: i64) {
+    fn change_inputs(&mut self, task: TaskId, change: impl Fn(&mut Use)) {
         let items = self.items.clone();
-        for item in items.inputs(task) {
-            let waiting = self.waiting.entry(u64::from(*item));
-            *waiting = waiting.saturating_add_signed(change as i32);
-            if *waiting == 0 {
-                self.waiting.remove(u64::from(*item));
-            }
-            self.look(*item);
+        items.inputs(task).iter().for_each(|item| self.change(*item, &change));
+    }
+}
+
+impl Use {
+    fn wanted(&self, readers: u32) -> Wanted {
+        if self.is_unread {
+            Wanted::Now
+        } else if self.begun >= readers {
+            Wanted::NeverAgain
+        } else if self.waiting > 0 {
+            Wanted::Soon
+        } else {
+            Wanted::Later
         }
     }
 }
 
 impl Evict for Aware {
     fn used(&mut self, item: u32) {
-        self.gone(item);
-        self.unread.remove(&item);
-        self.uses += 1;
-        let rank = (self.wanted(item), self.items.tail(item), self.uses);
-        self.here.insert(item.into(), rank);
+        self.clock += 1;
+        let readers = self.items.readers(item).len() as u32;
+        let known = self.uses.entry(item.into());
+        known.is_unread = false;
+        let rank = (known.wanted(readers), self.items.tail(item), self.clock);
+        if let Some(before) = known.rank.replace(rank) {
+            self.order.remove(&(before, item));
+        }
         self.order.insert((rank, item));
     }
 
     fn gone(&mut self, item: u32) {
-        if let Some(rank) = self.here.remove(item.into()) {
+        if let Some(rank) = self.uses.get_mut(item.into()).and_then(|known| known.rank.take()) {
             self.order.remove(&(rank, item));
         }
     }
 
     fn has(&self, item: u32) -> bool {
-        self.here.get(item.into()).is_some()
+        self.uses.get(item.into()).is_some_and(|known| known.rank.is_some())
     }
 
     fn victims(&self) -> Box<dyn Iterator<Item = u32> + '_> {
@@ -108,25 +116,26 @@ impl Evict for Aware {
     }
 
     fn is_wanted(&self, item: u32) -> bool {
-        self.left.count(item) > 0
+        self.uses.get(item.into()).map_or(0, |known| known.begun) < self.items.readers(item).len() as u32
     }
 
     fn ready(&mut self, task: TaskId) {
-        self.count(task, 1);
+        self.change_inputs(task, |known| known.waiting += 1);
     }
 
     fn withdrawn(&mut self, task: TaskId) {
-        self.count(task, -1);
+        self.change_inputs(task, |known| known.waiting = known.waiting.saturating_sub(1));
     }
 
     fn started(&mut self, task: TaskId) {
-        let items = self.items.clone();
         // What another had not come to is not here for him alone.
-        let before = std::mem::replace(&mut self.unread, items.inputs(task).iter().copied().collect());
-        before.into_iter().for_each(|item| self.look(item));
-        for item in items.inputs(task) {
-            self.left.began(task, *item);
+        if let Some(before) = self.started.replace(task) {
+            self.change_inputs(before, |known| known.is_unread = false);
         }
-        self.count(task, -1);
+        self.change_inputs(task, |known| {
+            known.is_unread = true;
+            known.begun += 1;
+            known.waiting = known.waiting.saturating_sub(1);
+        });
     }
 }

@@ -18,7 +18,6 @@ mod items;
 mod knowledge;
 mod places;
 mod rank_tree;
-mod readers;
 mod recency;
 mod serial;
 
@@ -27,7 +26,6 @@ pub use complete::{Search, Situation, scores};
 pub use items::{Items, ItemsBuilder};
 pub use knowledge::Knowledge;
 pub use places::places;
-pub use readers::Readers;
 pub use recency::{Metric, Recency};
 pub use serial::{EXACT_UP_TO, Method, Precedence, SERIAL_STEPS, Serial, serial_order};
 

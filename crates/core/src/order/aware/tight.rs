@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use crate::ids::{ClassId, ObjectId, TaskId};
-use crate::locality::{Items, Readers};
+use crate::locality::Items;
 use crate::lookup::Lookup;
 use crate::node::ReadyTask;
 use crate::order::{CLASSES_LOOKED_AT, Order, Seat};
@@ -61,6 +61,16 @@ struct Line {
     count: usize,
 }
 
+/// What is known of an item.
+#[derive(Debug, Default)]
+struct Use {
+    is_here: bool,
+    /// How many readers have begun; a second attempt counts once more, which does little harm.
+    begun: u32,
+    /// Where those wait that will.
+    waiting: Vec<u32>,
+}
+
 /// The order of one queue of one node.
 pub(super) struct Tight {
     items: Arc<Items>,
@@ -74,10 +84,8 @@ pub(super) struct Tight {
     lines: BTreeMap<LineKey, Line>,
     /// For each task, how long the way before it is.
     ways: Arc<Vec<u8>>,
-    /// Where those wait that read an item.
-    readers: Lookup<Vec<u32>>,
-    here: Vec<u64>,
-    left: Readers,
+    /// What is known of items that anybody has waited for, all in one place: a decision looks at each of a task's several times.
+    uses: Lookup<Use>,
     cache_bytes: u64,
     /// What is here and will be read again.
     needed_bytes: u64,
@@ -95,8 +103,6 @@ pub(super) fn order(known: &Together, turn: u32, seat: &Seat) -> Tight {
     let ways = if is_serial { Arc::new(Vec::new()) } else { ways };
     let is_always_full = is_serial || !drops_unneeded;
     Tight {
-        here: vec![0; items.count().div_ceil(64)],
-        left: Readers::new(items.clone()),
         items,
         places,
         ways,
@@ -109,15 +115,11 @@ pub(super) fn order(known: &Together, turn: u32, seat: &Seat) -> Tight {
         free: Vec::new(),
         by_place: BTreeMap::new(),
         lines: BTreeMap::new(),
-        readers: Lookup::default(),
+        uses: Lookup::default(),
     }
 }
 
 impl Tight {
-    fn is_here(&self, item: u32) -> bool {
-        self.here[item as usize / 64] >> (item % 64) & 1 == 1
-    }
-
     /// Puts a task into its heap, with what is true of it now.
     fn enter(&mut self, at: u32) {
         let Some(waiting) = &mut self.waiting[at as usize] else { return };
@@ -153,13 +155,9 @@ impl Tight {
         self.free.push(at);
         self.by_place.remove(&waiting.place);
         for item in self.items.inputs(waiting.ready.task) {
-            if let Some(readers) = self.readers.get_mut(u64::from(*item)) {
-                if let Some(place) = readers.iter().position(|reader| *reader == at) {
-                    readers.swap_remove(place);
-                }
-                if readers.is_empty() {
-                    self.readers.remove(u64::from(*item));
-                }
+            let waiting = &mut self.uses.entry(u64::from(*item)).waiting;
+            if let Some(place) = waiting.iter().position(|reader| *reader == at) {
+                waiting.swap_remove(place);
             }
         }
         let line = line_of(&self.ways, &waiting.ready);
@@ -182,14 +180,22 @@ impl Tight {
 
     /// Changes the demand of all that wait for an item.
     fn change_readers(&mut self, item: u32, change: i64) {
-        let readers = self.readers.get(item.into()).cloned().unwrap_or_default();
-        for at in readers {
-            let Some(waiting) = &mut self.waiting[at as usize] else { continue };
+        let readers = std::mem::take(&mut self.uses.entry(item.into()).waiting);
+        for at in &readers {
+            let Some(waiting) = &mut self.waiting[*at as usize] else { continue };
             waiting.demand += change;
             if waiting.key() < waiting.entered {
-                self.enter(at);
+                self.enter(*at);
             }
         }
+        self.uses.entry(item.into()).waiting = readers;
+    }
+}
+
+impl Use {
+    /// How many readers have not begun. What happens at other nodes is not known here: to this one, their readers are still to come.
+    fn left(&self, items: &Items, item: u32) -> u32 {
+        (items.readers(item).len() as u32).saturating_sub(self.begun)
     }
 }
 
@@ -212,12 +218,13 @@ impl Order for Tight {
         let mut demand: i64 = self.items.outputs(ready.task).iter().map(weight).sum();
         let at = self.free.pop().unwrap_or(self.waiting.len() as u32);
         for item in self.items.inputs(ready.task) {
-            if !self.is_here(*item) {
+            let known = self.uses.entry(u64::from(*item));
+            if !known.is_here {
                 demand += weight(item);
-            } else if self.left.count(*item) <= 1 {
+            } else if known.left(&self.items, *item) <= 1 {
                 demand -= weight(item);
             }
-            self.readers.entry(u64::from(*item)).push(at);
+            known.waiting.push(at);
         }
         let place = self.places[ready.task.index()].wrapping_add(self.turn) % self.places.len() as u32;
         if at as usize == self.waiting.len() {
@@ -269,13 +276,13 @@ impl Order for Tight {
     }
 
     fn item(&mut self, item: u32, is_here: bool) {
-        if self.is_here(item) == is_here {
+        let known = self.uses.entry(item.into());
+        if std::mem::replace(&mut known.is_here, is_here) == is_here {
             return;
         }
-        self.here[item as usize / 64] ^= 1 << (item % 64);
-        let (weight, is_last) = (self.items.weight(item) as i64, self.left.count(item) <= 1);
-        let change = if is_last { 2 * weight } else { weight };
-        if self.left.count(item) > 0 {
+        let (weight, left) = (self.items.weight(item) as i64, known.left(&self.items, item));
+        let change = if left <= 1 { 2 * weight } else { weight };
+        if left > 0 {
             self.needs(if is_here { weight } else { -weight });
         }
         self.change_readers(item, if is_here { -change } else { change });
@@ -284,11 +291,13 @@ impl Order for Tight {
     fn began(&mut self, task: TaskId) {
         let items = self.items.clone();
         for item in items.inputs(task) {
-            let (left, weight) = (self.left.began(task, *item), items.weight(*item) as i64);
+            let known = self.uses.entry(u64::from(*item));
+            known.begun += 1;
+            let (left, weight) = (known.left(&items, *item), items.weight(*item) as i64);
             match left {
                 // Whoever reads it last lets it go.
-                1 if self.is_here(*item) => self.change_readers(*item, -weight),
-                0 if self.is_here(*item) => self.needs(-weight),
+                1 if known.is_here => self.change_readers(*item, -weight),
+                0 if known.is_here => self.needs(-weight),
                 _ => {}
             }
         }
