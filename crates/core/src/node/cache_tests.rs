@@ -2,6 +2,7 @@
 
 use super::tests::{node_for, ready, start, step};
 use super::*;
+use crate::ids::ObjectId;
 
 /// Tasks with a file of their own from outside, and one that reads two of them.
 const FLOW: &str =

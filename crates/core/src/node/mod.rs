@@ -17,7 +17,9 @@
 mod cache;
 mod command;
 mod event;
+mod giving;
 mod keeping;
+mod looking;
 mod stage;
 mod untouched;
 
@@ -32,7 +34,7 @@ pub use keeping::Keeping;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
 
-use crate::ids::{ClassId, DemandId, ObjectId, SlotId, TaskId};
+use crate::ids::{ClassId, DemandId, SlotId, TaskId};
 use crate::order::Order;
 use crate::pack::Pack;
 use crate::pools::{Grant, Pools};
@@ -152,218 +154,12 @@ impl Node {
         self
     }
 
-    /// How many attempts are under way.
-    pub fn running(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    /// How many tasks wait for a slot or for their next attempt.
-    pub fn waiting(&self) -> usize {
-        let staged = self.stage.as_ref().map_or(0, Stage::len);
-        self.policies.local.len() + self.policies.shared.len() + self.retries.len() + staged
-    }
-
-    /// How many slots there are.
-    pub fn slot_count(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// How many slots are free.
-    pub fn free_slots(&self) -> usize {
-        self.free.len()
-    }
-
-    /// How many tasks wait that nobody else may have.
-    pub fn local_len(&self) -> usize {
-        self.policies.local.len()
-    }
-
-    /// How many tasks wait that others may have: those that are shared, with those of them for whose data there is no room here.
-    pub fn shared_len(&self) -> usize {
-        self.policies.shared.len() + self.stage.as_ref().map_or(0, |stage| stage.parked(false, &|_| true).count())
-    }
-
-    /// How many of those somebody else may have.
-    pub fn shared_with(&self, taker: &Taker<'_>) -> usize {
-        let parked = self.stage.as_ref().map_or(0, |stage| stage.parked(taker.also_kept, taker.can_run).count());
-        self.policies.shared.count(taker.can_run) + parked
-    }
-
-    /// Whether there are slots for which there is nothing to do. While tasks wait for room, more of them would only do the same.
-    pub fn wants_work(&self) -> bool {
-        let staged = self.stage.as_ref().map_or(0, Stage::len);
-        !self.is_stopping()
-            && staged < self.free.len()
-            && self.stage.as_ref().is_none_or(|stage| !stage.has_parked())
-            && self.policies.local.is_empty()
-            && self.policies.shared.is_empty()
-    }
-
-    /// The task that runs in a slot.
-    pub fn task_in(&self, slot: SlotId) -> Option<TaskId> {
-        self.slots[slot.index()].as_ref().map(|running| running.ready.task)
-    }
-
-    /// What the task in a slot reads.
-    pub fn input_bytes(&self, slot: SlotId) -> u64 {
-        self.slots[slot.index()].as_ref().map_or(0, |running| running.ready.input_bytes)
-    }
-
-    /// Whether an object can be read here now.
-    pub fn has_object(&self, object: ObjectId) -> bool {
-        self.stage.as_ref().is_some_and(|stage| stage.cache.has(object))
-    }
-
-    /// How often tasks found what they read.
-    pub fn cache_tally(&self) -> CacheTally {
-        self.stage.as_ref().map_or_else(CacheTally::default, |stage| stage.tally)
-    }
-
-    /// How much of the cache is used, and how large it is.
-    pub fn cache_room(&self) -> (u64, u64) {
-        self.stage.as_ref().map_or((0, u64::MAX), |stage| (stage.cache.used(), stage.cache.capacity()))
-    }
-
-    /// All objects that are here, with sizes.
-    pub fn objects(&self) -> Vec<(ObjectId, u64)> {
-        self.stage.as_ref().map_or_else(Vec::new, |stage| stage.cache.objects().collect())
-    }
-
-    /// Shares up to so many tasks of the local queue, those that it would run last; says how many.
-    pub fn share_local(&mut self, count: usize) -> usize {
-        let Policies { local, shared, .. } = &mut self.policies;
-        let given = local.give(count, &|_| true);
-        let moved = given.len();
-        given.into_iter().for_each(|task| shared.push(task));
-        moved
-    }
-
-    /// Gives up to so many of those away, the ones that it would run last.
-    pub fn give(&mut self, count: usize, taker: &Taker<'_>) -> Vec<ReadyTask> {
-        let Taker { can_run, also_kept } = *taker;
-        let mut given = self.stage.as_mut().map_or_else(Vec::new, |stage| stage.give_parked(count, also_kept, can_run));
-        given.iter().for_each(|ready| self.left(ready.task));
-        let queued = self.policies.shared.give(count - given.len(), can_run);
-        queued.iter().for_each(|ready| self.dequeued(ready.task, false, true));
-        given.extend(queued);
-        self.leave_out_forgotten(given)
-    }
-
-    /// Gives away all that is in a queue.
-    pub fn take_queued(&mut self) -> Vec<ReadyTask> {
-        let mut queued = self.policies.local.give(usize::MAX, &|_| true);
-        queued.extend(self.policies.shared.give(usize::MAX, &|_| true));
-        queued.iter().for_each(|ready| self.dequeued(ready.task, false, true));
-        self.leave_out_forgotten(queued)
-    }
-
-    fn leave_out_forgotten(&mut self, mut tasks: Vec<ReadyTask>) -> Vec<ReadyTask> {
-        if !self.forgotten.is_empty() {
-            tasks.retain(|ready| !self.forgotten.remove(&ready.task));
-        }
-        tasks
-    }
-
-    /// Tasks that have their data and wait for a slot, from the last to the first: which, whether others may have it, how many
-    /// are before it, and how many bytes it reads.
-    pub fn prepared_backwards(&self) -> impl Iterator<Item = (ReadyTask, bool, usize, u64)> + '_ {
-        self.stage.iter().flat_map(Stage::prepared_backwards)
-    }
-
     /// From now on no data is brought while so many tasks wait only for a slot: whatever is staged too early has lost its place in the
     /// order, and nobody else can have it.
     pub fn set_most_prepared(&mut self, count: usize) {
         if let Some(stage) = &mut self.stage {
             stage.set_most_prepared(count);
         }
-    }
-
-    /// Gives a task away that waits for a slot.
-    pub fn give_staged(&mut self, task: TaskId, out: &mut Vec<Command>) -> Option<ReadyTask> {
-        let given = self.stage.as_mut()?.give_up(&self.flow, task, out);
-        self.left(task);
-        given
-    }
-
-    /// Checks what must hold whatever happens: for tests and simulations.
-    pub fn check(&self) -> Result<(), String> {
-        let running = self.slots.iter().flatten().map(|running| (running.ready.task, running.output_bytes));
-        let running: Vec<(TaskId, u64)> = running.collect();
-        if running.len() + self.free.len() != self.slots.len() {
-            return Err(format!(
-                "{} of {} slots run, and {} are free",
-                running.len(),
-                self.slots.len(),
-                self.free.len()
-            ));
-        }
-        self.stage.as_ref().map_or(Ok(()), |stage| stage.check(&self.flow, &running))
-    }
-
-    /// Whether something waits that could start now.
-    pub fn could_start(&self) -> bool {
-        let waits = !self.policies.local.is_empty() || !self.policies.shared.is_empty();
-        waits
-            && !self.free.is_empty()
-            && self.stage.as_ref().is_none_or(|stage| stage.has_window(true) || !stage.is_used())
-    }
-
-    /// Gives away all that has not begun.
-    pub fn take_waiting(&mut self, out: &mut Vec<Command>) -> Vec<ReadyTask> {
-        let mut waiting = self.take_queued();
-        waiting.extend(std::mem::take(&mut self.retries).into_values().map(|(ready, _)| ready));
-        if let Some(stage) = &mut self.stage {
-            for task in stage.task_ids() {
-                waiting.extend(stage.give_up(&self.flow, task, out));
-            }
-        }
-        waiting.iter().for_each(|ready| self.left(ready.task));
-        waiting
-    }
-
-    /// Forgets a task that nobody wants any more, wherever it waits; ends it if it runs.
-    pub fn forget(&mut self, now: Time, task: TaskId, out: &mut Vec<Command>) {
-        let slot = (0..self.limits.slots).map(SlotId).find(|slot| self.task_in(*slot) == Some(task));
-        if let Some(slot) = slot {
-            self.kill(now, slot, KillReason::Stop, false, out);
-            // Whatever else it was to end for, it is not tried again.
-            if let Some(running) = &mut self.slots[slot.index()] {
-                running.killed = Some(KillReason::Stop);
-                running.is_forgotten = true;
-            }
-        } else if let Some(at) = self.retries.keys().find(|(_, waiting)| *waiting == task).copied() {
-            self.retries.remove(&at);
-        } else if self.stage.as_mut().and_then(|stage| stage.give_up(&self.flow, task, out)).is_none() {
-            self.forgotten.insert(task);
-        } else {
-            self.left(task);
-        }
-    }
-
-    /// When a task that has failed will be tried again, if it waits for that.
-    pub fn tried_again_at(&self, task: TaskId) -> Option<Time> {
-        self.retries.keys().find(|(_, waiting)| *waiting == task).map(|(time, _)| *time)
-    }
-
-    /// Under what conditions the attempt in a slot runs.
-    pub fn conditions(&self, slot: SlotId) -> Option<Conditions> {
-        let running = self.slots[slot.index()].as_ref()?;
-        Some(Conditions { attempt: running.ready.attempt, demand: running.demand })
-    }
-
-    /// What the attempt in a slot holds of GPUs and the like: names, ids, and thousandths.
-    pub fn holdings(&self, slot: SlotId) -> Vec<(&str, Vec<&str>, u64)> {
-        self.slots[slot.index()].as_ref().map_or_else(Vec::new, |running| self.pools.describe(&running.grant))
-    }
-
-    /// Whether nothing will start any more.
-    pub fn is_stopping(&self) -> bool {
-        self.stopping != Stopping::No
-    }
-
-    /// Whether nothing is under way and nothing will start by itself.
-    pub fn is_idle(&self) -> bool {
-        self.running() == 0 && (self.is_stopping() || self.waiting() == 0)
     }
 
     /// When the node wants [`Event::Wake`], if nothing happens before.

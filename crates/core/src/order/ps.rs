@@ -94,3 +94,70 @@ impl Order for Claims {
         self.waiting.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::evict::Lru;
+    use crate::locality::ItemsBuilder;
+    use crate::predict::{self, Follower, InOrder, Machine, Model, ModelBuilder};
+    use crate::rng::Rng;
+
+    /// Tasks of which each makes an item, and reads some of those before it.
+    fn random_model(rng: &mut Rng, tasks: u32) -> Model {
+        let (mut builder, mut edges) = (ItemsBuilder::default(), Vec::new());
+        (0..tasks).for_each(|_| {
+            builder.item(1 + rng.below(5));
+        });
+        for task in 0..tasks {
+            let parents: Vec<u32> = (0..task).filter(|_| rng.below(4) == 0).collect();
+            edges.extend(parents.iter().map(|parent| (TaskId(*parent), TaskId(task))));
+            builder.task(parents, vec![task]);
+        }
+        let mut times = || (0..tasks).map(|_| rng.below(6)).collect();
+        let (compute, outside, load) = (times(), times(), times());
+        ModelBuilder { items: Arc::new(builder.build()), edges, compute, outside, load }.build()
+    }
+
+    /// Any order in which everybody comes after those that it waits for.
+    fn random_order(rng: &mut Rng, model: &Model) -> Vec<TaskId> {
+        let mut open: Vec<u32> = model.tasks().map(|task| model.parent_count(task)).collect();
+        let mut ready: Vec<TaskId> = model.tasks().filter(|task| open[task.index()] == 0).collect();
+        let mut order = Vec::new();
+        while !ready.is_empty() {
+            let task = ready.swap_remove(rng.below(ready.len() as u64) as usize);
+            order.push(task);
+            for child in model.children(task) {
+                open[child.index()] -= 1;
+                ready.extend(Some(*child).filter(|child| open[child.index()] == 0));
+            }
+        }
+        order
+    }
+
+    proptest! {
+        /// The paper's units take the next task of the list and wait for it; this order starts the same tasks at the same times.
+        #[test]
+        fn it_does_what_the_units_of_the_paper_do(seed in any::<u64>(), tasks in 1u32..30, units in 1usize..5, cache in 0u64..40) {
+            let mut rng = Rng::new(seed);
+            let model = random_model(&mut rng, tasks);
+            let serial = random_order(&mut rng, &model);
+            let mut places = vec![0; tasks as usize];
+            serial.iter().enumerate().for_each(|(place, task)| places[task.index()] = place as u32);
+            let as_ready = |task| ReadyTask {
+                task, class: ClassId(0), priority: 0, attempt: 1, excused: 0, generation: 0, input_bytes: 0,
+            };
+            let run = |chooser: &mut dyn predict::Chooser| {
+                let outcome = predict::run(&model, Machine { units, cache }, chooser, Box::new(Lru::default()));
+                let starts: Vec<_> = outcome.tasks.into_iter().map(|ran| (ran.start, ran.task, ran.missed)).collect();
+                (starts, outcome.makespan, outcome.misses, outcome.idle)
+            };
+            let followed = run(&mut Follower::new(serial));
+            prop_assert_eq!(followed.0.len(), tasks as usize);
+            let claimed = run(&mut InOrder::new(Box::new(order(Arc::new(places), units)), as_ready));
+            prop_assert_eq!(followed, claimed);
+        }
+    }
+}

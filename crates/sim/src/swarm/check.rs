@@ -83,7 +83,9 @@ impl Inspection {
     pub(super) fn inspect(&mut self, world: &World) -> Result<(), String> {
         for member in world.touched() {
             member.node().check()?;
-            if self.fits_anywhere && !self.waits && member.may_start(world.now()) && member.node().could_start() {
+            // Whoever waits, waits for something.
+            let may_wait = self.waits && member.node().handed_out() > 0;
+            if self.fits_anywhere && !may_wait && member.may_start(world.now()) && member.node().could_start() {
                 return Err(format!("node {} could start something and does not", member.me().node.0));
             }
         }
