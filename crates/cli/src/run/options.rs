@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use throng_core::order;
 use throng_core::policy::Policy;
 use throng_core::stale::Wish;
 use throng_core::workflow::{Pool, quantity};
@@ -23,9 +24,9 @@ pub struct RunArguments {
     /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
     #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub width: Option<u32>,
-    /// Which ready task comes next: fifo, lifo, largest, critical-path, random or aware [default: fifo, or with --memory-tier aware]
-    #[arg(long)]
-    pub order: Option<String>,
+    /// Which ready task comes next: aware, fifo, lifo, largest, critical-path or random
+    #[arg(long, default_value = order::NAMES[0])]
+    pub order: String,
     /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)
     #[arg(long, default_value = DEFAULT_PACK)]
     pub pack: String,
@@ -123,7 +124,7 @@ impl RunArguments {
             home: about.home,
             file: about.file,
             definition: about.definition,
-            order: policy(self.order.as_deref().unwrap_or(if about.tier.is_some() { "aware" } else { "fifo" }))?,
+            order: policy(&self.order)?,
             pack: policy(&self.pack)?,
             width,
             resources,

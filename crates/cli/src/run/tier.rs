@@ -19,7 +19,7 @@ const DEFAULT_EVICT: &str = "aware";
 /// How inputs are brought from slow storage.
 #[derive(Args, Clone)]
 pub struct TierArguments {
-    /// Bring inputs from --storage into so much fast memory, before their tasks start; with it, --order is aware by default
+    /// Bring inputs from --storage into so much fast memory, before their tasks start
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     memory_tier: Option<u64>,
     /// Where to keep them [default: /dev/shm if there is room, or else beside the state]

@@ -12,7 +12,7 @@ use crate::workflow::Workflow;
 
 /// The names that [`by_name`] knows, the default first.
 pub const NAMES: [&str; 10] =
-    ["fifo", "lifo", "largest", "critical-path", "random", "heft", "ps", "og", "gcs", "aware"];
+    ["aware", "fifo", "lifo", "largest", "critical-path", "random", "heft", "ps", "og", "gcs"];
 
 /// Where an order is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -95,9 +95,9 @@ impl Plan {
     }
 }
 
-/// What has to be brought.
+/// What has to be brought: without a tier, everything is in place.
 pub(crate) fn brought(setup: Option<&TierSetup>) -> Brought {
-    setup.map_or(Brought::All, |setup| Brought::Outside(setup.brought.as_slice().into()))
+    Brought::Outside(setup.map_or_else(Default::default, |setup| setup.brought.as_slice().into()))
 }
 
 /// The seat of an order beside a tier. Whether there is room for everything is known: what the workflow says of sizes does not matter.
