@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --release -p throng-sim --example orders                  # a line for each order
 //! cargo run --release -p throng-sim --example orders -- --cases aware/aware heft/aware
+//! cargo run --release -p throng-sim --example orders -- --in-place  # nothing has to be brought, as in `throng run` without a tier
 //! ```
 //!
 //! Every workflow runs on the machine of `throng_core::predict`: 1, 4 and 8 units that share a cache of 3, 10 and 30 % of the data. Loading
@@ -50,12 +51,12 @@ struct Case {
 }
 
 impl Case {
-    fn new(name: String, flow: Workflow) -> Case {
+    fn new(name: String, flow: Workflow, brought: &Brought) -> Case {
         let reads = flow.tasks().flat_map(|task| flow.inputs(task).collect::<Vec<_>>());
         let bytes: f64 = reads.map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
         let times = flow.tasks().map(|task| flow.sleep_time(task).or(flow.estimated_time(task)).unwrap_or_default());
         let computing: f64 = times.map(|time| time.as_secs_f64()).sum();
-        let known = Knowledge::of(&Arc::new(flow), &Brought::All);
+        let known = Knowledge::of(&Arc::new(flow), brought);
         let model = Model::of(&known, (bytes / (LOADING * computing)).ceil() as u64);
         let data = (0..model.items().count() as u32).map(|item| model.items().weight(item)).sum();
         Case { name, known, model, data }
@@ -69,7 +70,7 @@ impl Case {
     }
 }
 
-fn generated(shape: &str, options: &[(&'static str, &str)], seed: u64) -> Case {
+fn generated(shape: &str, options: &[(&'static str, &str)], seed: u64, brought: &Brought) -> Case {
     let mut wanted = Options::default();
     wanted.seed = seed;
     options.iter().for_each(|(name, value)| wanted.set(name, *value));
@@ -78,19 +79,19 @@ fn generated(shape: &str, options: &[(&'static str, &str)], seed: u64) -> Case {
     plan.write(Format::Yaml, &mut text).expect("memory does not fail");
     let text = String::from_utf8(text).expect("text");
     let flow = Workflow::parse(&text, Format::Yaml, shape, &NoFiles).expect("what is generated is right");
-    Case::new(format!("{shape} {seed}"), flow)
+    Case::new(format!("{shape} {seed}"), flow, brought)
 }
 
-fn cases() -> Vec<Case> {
+fn cases(brought: &Brought) -> Vec<Case> {
     let mut cases = Vec::new();
     for seed in 1..=3 {
-        cases.push(generated("dag1", &[], seed));
-        cases.push(generated("dag1-v2", &[], seed));
-        cases.push(generated("all-pairs", &[("a", "30"), ("b", "30")], seed));
-        cases.push(generated("montage", &[("tasks", "1000")], seed));
-        cases.push(generated("cybershake", &[("tasks", "1000")], seed));
-        cases.push(generated("pipeline", &[("tasks", "1000")], seed));
-        cases.push(generated("random", &[("tasks", "1000")], seed));
+        cases.push(generated("dag1", &[], seed, brought));
+        cases.push(generated("dag1-v2", &[], seed, brought));
+        cases.push(generated("all-pairs", &[("a", "30"), ("b", "30")], seed, brought));
+        cases.push(generated("montage", &[("tasks", "1000")], seed, brought));
+        cases.push(generated("cybershake", &[("tasks", "1000")], seed, brought));
+        cases.push(generated("pipeline", &[("tasks", "1000")], seed, brought));
+        cases.push(generated("random", &[("tasks", "1000")], seed, brought));
     }
     let Ok(directory) = std::env::var("THRONG_TRACES") else {
         println!("no traces: THRONG_TRACES is not set");
@@ -104,7 +105,7 @@ fn cases() -> Vec<Case> {
         let name = name.unwrap_or("trace").to_owned();
         let text = std::fs::read_to_string(&file).expect("a trace");
         let flow = Workflow::parse(&text, Format::Json, &name, &NoFiles).expect("a trace that can be read");
-        cases.push(Case::new(name, flow));
+        cases.push(Case::new(name, flow, brought));
     }
     cases
 }
@@ -122,14 +123,16 @@ struct Sum {
 }
 
 fn main() {
-    let mut compared: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--cases").collect();
-    let tells_cases = std::env::args().any(|argument| argument == "--cases");
+    let is_given = |flag: &str| std::env::args().any(|argument| argument == flag);
+    let mut compared: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let (tells_cases, is_in_place) = (is_given("--cases"), is_given("--in-place"));
+    let brought = if is_in_place { Brought::Outside(Arc::default()) } else { Brought::All };
     if compared.is_empty() {
         compared = COMPARED.map(str::to_owned).to_vec();
     }
     let mut sums: BTreeMap<&str, Sum> = BTreeMap::new();
     let mut best = 0.0;
-    for case in cases() {
+    for case in cases(&brought) {
         for (units, percent) in UNITS.into_iter().flat_map(|units| PERCENT.map(|percent| (units, percent))) {
             let machine = Machine { units, cache: case.data * percent / 100 };
             let base = case.run(machine, "og/lru", 1);
