@@ -35,6 +35,11 @@ impl Wanted {
         Wanted { ranges }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// Whether an object is one of them.
     pub fn has(&self, object: ObjectId) -> bool {
         let after = self.ranges.partition_point(|(from, _)| *from <= object.0);

@@ -33,6 +33,11 @@ impl Knowledge {
         &self.flow
     }
 
+    /// Whether anything has to be brought for any task.
+    pub fn has_data(&self) -> bool {
+        self.flow.has_inputs() && !self.wanted.is_empty()
+    }
+
     /// What is used more than once, and by whom.
     pub fn items(&self) -> &Arc<Items> {
         self.items.get_or_init(|| Arc::new(Items::of(&self.flow, &self.wanted)))

@@ -84,8 +84,8 @@ impl Maker {
         let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
         let needs = match name {
             "critical-path" => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
-            // Without data there is nothing to be aware of, and lines are smaller.
-            "aware" if flow.has_inputs() => Needs::Aware(aware::Needs::of(known)),
+            // Of tasks that have nothing to do with each other there is nothing to be aware of, and lines are smaller.
+            "aware" if known.has_data() || flow.edge_count() > 0 => Needs::Aware(aware::Needs::of(known)),
             "heft" => {
                 Needs::Ranks(Arc::new(heft::ranks(flow.as_ref(), flow.task_count(), |task| read_bytes(known, task))))
             }

@@ -2,7 +2,8 @@
 //!
 //! There are two of it. Where all data has room, nothing that is brought is lost again, and what matters is what everybody will wait
 //! for (`roomy.rs`). Where it has not, what is in the cache should be used before it goes, and what nobody needs any more should make
-//! room soon (`tight.rs`). Which of them it is follows from the sizes of the workflow's data and the room that nodes have.
+//! room soon (`tight.rs`). Which of them it is follows from the sizes of the workflow's data and the room that nodes have. A node that is
+//! alone and has everything in place goes by the longest way to the end.
 
 mod roomy;
 mod tight;
@@ -81,6 +82,9 @@ impl Needs {
 
 /// The order.
 pub(super) fn order(needs: &Needs, seat: Seat) -> Box<dyn Order> {
+    if seat.is_alone && !needs.known.has_data() {
+        return Box::new(super::critical_path::order(needs.steps().clone()));
+    }
     if needs.known.has_room(seat.room_bytes) {
         return Box::new(roomy::order(needs.known.clone(), needs.steps().clone(), seat.seed));
     }
