@@ -246,8 +246,13 @@ impl Outlook {
     /// Takes the lock, ends what an earlier engine left running, looks around, and sets everything up.
     pub fn begin(flow: Arc<Workflow>, options: Options) -> Result<Run, RunError> {
         let state = StateDirectory::new(&options.state);
-        let links = match options.tier {
-            Some(_) => tier::lock(&options.directory)?,
+        let links = match options.tier.as_ref().map(|_| tier::lock(&options.directory)) {
+            // Most often it is a run with the same state, and that is what to say.
+            Some(Err(TierError::Shared(_))) if state.path().exists() => {
+                drop(state.lock()?);
+                tier::lock(&options.directory)?
+            }
+            Some(lock) => lock?,
             None => None,
         };
         // Where nothing is yet, nothing is made before it is certain that the run can begin; otherwise the
@@ -256,7 +261,7 @@ impl Outlook {
         let early = if is_new { Some(Outlook::new(flow.clone(), options.clone())?) } else { None };
         let lock = state.lock()?;
         // Another engine may have come and gone between the two.
-        let early = early.filter(|_| !state.journal().exists() && !state.slots().exists());
+        let early = early.filter(|_| ![state.journal(), state.slots(), state.tier()].iter().any(|left| left.exists()));
         let outlook = if let Some(outlook) = early {
             outlook
         } else {

@@ -244,7 +244,7 @@ impl<'a> SlotRunner<'a> {
 
     fn try_run(&mut self, job: Job, result: &mut AttemptResult) -> Result<(), Trouble> {
         let shared = self.shared;
-        self.look_at_inputs(job.task, result)?;
+        self.look_at_inputs(job, result)?;
         let old_contents: Vec<u64> =
             shared.flow.outputs(job.task).map(|object| self.old_content(job.task, object)).collect();
         if shared.recorded.memory(job.task) != Memory::None {
@@ -272,11 +272,16 @@ impl<'a> SlotRunner<'a> {
         self.look_at_outputs(job.task, &old_contents, result)
     }
 
-    fn look_at_inputs(&self, task: TaskId, result: &mut AttemptResult) -> Result<(), Trouble> {
+    fn look_at_inputs(&self, job: Job, result: &mut AttemptResult) -> Result<(), Trouble> {
         let flow = &self.shared.flow;
-        let mut seen = Vec::with_capacity(flow.inputs(task).len());
-        for object in flow.inputs(task) {
-            seen.push(self.look_at_input(object)?);
+        let mut seen = Vec::with_capacity(flow.inputs(job.task).len());
+        for object in flow.inputs(job.task) {
+            let made = self.look_at_input(object);
+            if made.is_err() {
+                // Whatever went wrong may be that it was told to end.
+                self.told_to_end(job)?;
+            }
+            seen.push(made?);
         }
         result.inputs = inputs_seen(seen.into_iter().map(|made| (made.version, made.content)));
         Ok(())
@@ -297,7 +302,9 @@ impl<'a> SlotRunner<'a> {
         let shared = self.shared;
         let name = shared.flow.object_name(object);
         let is_from_outside = shared.flow.producer(object).is_none();
-        if let Some(brought) = shared.tier.as_ref().and_then(|tier| tier.look(&shared.workplace, name, object)) {
+        let goes_on = || shared.target(self.slot).told().is_none();
+        let brought = shared.tier.as_ref().and_then(|tier| tier.look(&shared.workplace, name, object, &goes_on));
+        if let Some(brought) = brought {
             let failed = |(error, remark)| Trouble { outcome: Outcome::FilesFailed(error), remark };
             return Ok(self.now_known(object, brought.map_err(failed)?));
         }
@@ -424,6 +431,13 @@ impl<'a> SlotRunner<'a> {
 
     fn is_being_told_kindly(&self) -> bool {
         self.shared.target(self.slot).told().is_some_and(|told| !told.hard)
+    }
+
+    fn told_to_end(&self, job: Job) -> Result<(), Trouble> {
+        match self.shared.target(self.slot).told() {
+            Some(told) => Err(self.ended_by_us(job, told)),
+            None => Ok(()),
+        }
     }
 
     fn ended_by_us(&self, job: Job, told: Told) -> Trouble {

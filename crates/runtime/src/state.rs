@@ -157,7 +157,9 @@ impl StateDirectory {
     /// Where the files of a trace lie when it is replayed.
     pub fn replay(&self, title: &str) -> PathBuf {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
-        path.join("replay").join(title)
+        // A file may be called `...json`: its files do not go to the directory above.
+        let is_way_up = title.chars().all(|letter| letter == '.');
+        path.join("replay").join(if is_way_up { format!("_{title}") } else { title.to_owned() })
     }
 
     /// Refuses to be the state of another directory than before: tasks of the same name would be mixed up.
@@ -319,5 +321,11 @@ pub fn write_durably(path: &Path, content: &[u8]) -> Result<(), StateError> {
         file.sync_data()
     };
     write().map_err(io_error("write", &draft))?;
-    std::fs::rename(&draft, path).map_err(io_error("replace", path))
+    std::fs::rename(&draft, path).map_err(io_error("replace", path))?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Makes sure that what a directory lists outlives a power failure.
+pub fn sync_directory(path: &Path) -> Result<(), StateError> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(io_error("write", path))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use throng_core::workflow::wfformat::{OWN_SYSTEM, unescape};
 
 /// The parts of a trace that a workflow does not hold.
 pub struct PassedOn {
@@ -12,7 +13,7 @@ pub struct PassedOn {
     pub system: Option<Value>,
     /// What was measured.
     pub execution: Option<Map<String, Value>>,
-    /// The free names of tasks, by id.
+    /// The free names of tasks, by what they are called here.
     pub names: BTreeMap<String, String>,
 }
 
@@ -31,8 +32,10 @@ impl PassedOn {
         };
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let tasks = workflow["specification"]["tasks"].as_array();
-        let names = tasks.into_iter().flatten().filter_map(|task| Some((text(&task["id"])?, text(&task["name"])?)));
-        let names = names.collect();
+        let is_own = system.as_ref().is_some_and(|system| system["name"] == OWN_SYSTEM);
+        let original = |id: String| if is_own { unescape(&id) } else { id };
+        let name = |task: &Value| Some((original(text(&task["id"])?), text(&task["name"])?));
+        let names = tasks.into_iter().flatten().filter_map(name).collect();
         Ok(PassedOn { head: document, system, execution, names })
     }
 }

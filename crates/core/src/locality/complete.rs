@@ -32,6 +32,9 @@ pub struct Situation<'a> {
     pub units: usize,
 }
 
+/// So many tasks or items are copied in the time in which one start is considered.
+const COPIED_IN_A_STEP: u64 = 64;
+
 /// The worth of each ready task, less being better; none if the search would take too long.
 pub fn scores(situation: &Situation<'_>, graph: &dyn Precedence, search: Search) -> Option<Vec<(TaskId, i128)>> {
     let mut steps = search.steps;
@@ -59,6 +62,9 @@ fn complete(
     line: Vec<TaskId>,
     steps: &mut u64,
 ) -> Option<i128> {
+    // To copy what is known takes time as well, if less for each.
+    let copied = situation.open.len() + situation.recency.items().count();
+    *steps = steps.checked_sub(copied as u64 / COPIED_IN_A_STEP)?;
     let mut recency = situation.recency.clone();
     let mut open = situation.open.to_vec();
     let mut ready: Vec<TaskId> = situation.ready.iter().copied().filter(|task| *task != candidate).collect();

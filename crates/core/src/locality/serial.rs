@@ -2,7 +2,7 @@
 //!
 //! For a few tasks every order is tried, or rather every situation that an order can lead to. For more, one is built greedily from each
 //! task that can be first, and the best of them is improved by taking single tasks out and putting them back elsewhere. How
-//! much that may cost is bounded; what has been found by then is what there is.
+//! much that may cost is bounded; what has been found by then is what there is, and that may be nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,11 +46,11 @@ pub trait Precedence {
     fn parent_count(&self, task: TaskId) -> u32;
 }
 
-/// An order of all tasks with a small measure, in which parents come before their children.
-pub fn serial_order(items: &Arc<Items>, graph: &dyn Precedence, metric: Metric, method: Method) -> Serial {
+/// An order of all tasks with a small measure, in which parents come before their children; none if there was no time for a single one.
+pub fn serial_order(items: &Arc<Items>, graph: &dyn Precedence, metric: Metric, method: Method) -> Option<Serial> {
     let recency = Recency::new(items.clone(), metric);
     match method {
-        Method::Exact => exact(&recency, graph),
+        Method::Exact => Some(exact(&recency, graph)),
         Method::Heuristic { steps } => heuristic(&recency, graph, steps),
     }
 }
@@ -124,21 +124,19 @@ fn best_from(
     best
 }
 
-/// From each task that can be first, always what adds least.
+/// From each task that can be first, always what adds least; none if there was no time for that.
 fn greedy(recency: &Recency, graph: &dyn Precedence, steps: &mut u64) -> Option<Serial> {
     let beginning = Progress::new(graph, recency.items().task_count());
-    let mut best: Option<Serial> = None;
+    let mut best = beginning.ready.is_empty().then(|| Serial { order: Vec::new(), cost: 0 });
     for first in beginning.ready.clone() {
-        if best.is_some() && *steps == 0 {
-            break;
-        }
         let (mut recency, mut progress, mut order) = (recency.clone(), beginning.clone(), Vec::new());
         let mut next = Some(first);
         while let Some(task) = next {
             recency.start(task);
             progress.take(task);
             order.push(task);
-            *steps = steps.saturating_sub(progress.ready.len() as u64);
+            let Some(left) = steps.checked_sub(1 + progress.ready.len() as u64) else { return best };
+            *steps = left;
             next = progress.ready.iter().copied().min_by_key(|ready| (recency.added_by(*ready), *ready));
         }
         let cost = recency.total();
@@ -149,18 +147,17 @@ fn greedy(recency: &Recency, graph: &dyn Precedence, steps: &mut u64) -> Option<
     best
 }
 
-fn heuristic(recency: &Recency, graph: &dyn Precedence, mut steps: u64) -> Serial {
-    let Some(mut best) = greedy(recency, graph, &mut steps) else {
-        return Serial { order: Vec::new(), cost: 0 };
-    };
+fn heuristic(recency: &Recency, graph: &dyn Precedence, mut steps: u64) -> Option<Serial> {
+    let mut best = greedy(recency, graph, &mut steps)?;
     for _ in 0..best.order.len() {
         let Some(better) = best_reinsertion(recency, graph, &best, &mut steps) else { break };
         best = better;
     }
-    best
+    Some(best)
 }
 
-/// The best order that differs in the place of one task; the first of equals; none if it is no better, or there is no time left.
+/// The best order that differs in the place of one task; the first of equals; none if it is no better. When there is no time left, of
+/// those that were tried.
 fn best_reinsertion(recency: &Recency, graph: &dyn Precedence, from: &Serial, steps: &mut u64) -> Option<Serial> {
     let tasks = from.order.len();
     let mut place = vec![0; tasks];
@@ -184,7 +181,7 @@ fn best_reinsertion(recency: &Recency, graph: &dyn Precedence, from: &Serial, st
                 continue;
             }
             if *steps < tasks as u64 {
-                return None;
+                return best;
             }
             *steps -= tasks as u64;
             let mut order = from.order.clone();

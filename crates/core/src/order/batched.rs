@@ -42,7 +42,8 @@ impl Order for Batched {
         let mut given = self.inner.give(count, admits);
         while given.len() < count {
             let Some(at) = self.chosen.iter().rposition(|task| admits(task.class)) else { break };
-            given.extend(self.chosen.remove(at));
+            // It was handed out to this batch, and has not begun.
+            given.extend(self.chosen.remove(at).inspect(|task| self.inner.ended(task.task)));
         }
         given
     }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
-use crate::ids::TaskId;
+use crate::ids::{ClassId, TaskId};
 use crate::locality::{
     Brought, EXACT_UP_TO, Items, Knowledge, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order,
 };
+use crate::node::ReadyTask;
 use crate::policy::{BadPolicy, Policy};
 use crate::workflow::Workflow;
 
@@ -143,7 +144,36 @@ pub(crate) fn serial_by(policy: &Policy, known: &Knowledge) -> Result<Vec<TaskId
     let (metric, steps) = (metric(policy)?, policy.whole("steps", SERIAL_STEPS)?);
     let flow = known.flow();
     let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };
-    Ok(serial_order(known.items(), flow.as_ref(), metric, method).order)
+    let serial = serial_order(known.items(), flow.as_ref(), metric, method);
+    Ok(serial.map_or_else(|| greedily(known, metric), |serial| serial.order))
+}
+
+/// All tasks, one after the other, as `og` chooses them: for workflows in which there is no time to look for better.
+fn greedily(known: &Knowledge, metric: Metric) -> Vec<TaskId> {
+    let flow = known.flow();
+    let mut greedy = og::order(known.items().clone(), metric);
+    let as_ready = |task| ReadyTask {
+        task,
+        class: ClassId(0),
+        priority: 0,
+        attempt: 1,
+        excused: 0,
+        generation: 0,
+        input_bytes: 0,
+    };
+    let mut open: Vec<u32> = flow.tasks().map(|task| flow.parent_count(task)).collect();
+    flow.tasks().filter(|task| open[task.index()] == 0).for_each(|task| greedy.push(as_ready(task)));
+    let mut order = Vec::with_capacity(flow.task_count());
+    while let Some(ready) = greedy.pop(&|_| true) {
+        order.push(ready.task);
+        for child in flow.children(ready.task) {
+            open[child.index()] -= 1;
+            if open[child.index()] == 0 {
+                greedy.push(as_ready(child));
+            }
+        }
+    }
+    order
 }
 
 /// What has to be brought for a task if nothing is here.

@@ -5,6 +5,7 @@
 //! waits for may be with another. Nor does one wait for ever: if nothing runs and nothing claimed is ready, it goes on with the first that is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 
 use super::Order;
@@ -34,14 +35,23 @@ impl Claims {
         (std::cmp::Reverse(ready.priority), self.places[ready.task.index()])
     }
 
-    /// The first that waits and meets a condition.
-    fn first(
-        &self,
-        admits: &dyn Fn(ClassId) -> bool,
-        may: impl Fn(u32) -> bool,
-    ) -> Option<(std::cmp::Reverse<i32>, u32)> {
-        let found = self.waiting.iter().find(|((_, place), ready)| may(*place) && admits(ready.class));
-        found.map(|(key, _)| *key)
+    /// The first that waits.
+    fn first(&self, admits: &dyn Fn(ClassId) -> bool) -> Option<(std::cmp::Reverse<i32>, u32)> {
+        self.waiting.iter().find(|(_, ready)| admits(ready.class)).map(|(key, _)| *key)
+    }
+
+    /// The first that waits and stands before a place: of each priority, only those are looked at.
+    fn first_before(&self, admits: &dyn Fn(ClassId) -> bool, place: u32) -> Option<(std::cmp::Reverse<i32>, u32)> {
+        let mut next = self.waiting.first_key_value().map(|((priority, _), _)| *priority);
+        while let Some(priority) = next {
+            let mut before = self.waiting.range((priority, 0)..(priority, place));
+            if let Some((key, _)) = before.find(|(_, ready)| admits(ready.class)) {
+                return Some(*key);
+            }
+            let after = (Excluded((priority, u32::MAX)), Unbounded);
+            next = self.waiting.range(after).next().map(|((priority, _), _)| *priority);
+        }
+        None
     }
 
     /// Claims until all slots have something, and says who may start then.
@@ -51,12 +61,11 @@ impl Claims {
             self.next += 1;
         }
         // What has been passed over may start whenever it comes.
-        let next = self.next;
-        let ready = self.first(admits, |place| place < next);
+        let ready = self.first_before(admits, self.next);
         if ready.is_some() || !self.running.is_empty() {
             return ready;
         }
-        let first = self.first(admits, |_| true)?;
+        let first = self.first(admits)?;
         self.claimed.clear();
         self.next = self.next.max(first.1 + 1);
         Some(first)
@@ -69,7 +78,7 @@ impl Order for Claims {
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
-        let key = if self.units == 0 { self.first(admits, |_| true) } else { self.claimed(admits) }?;
+        let key = if self.units == 0 { self.first(admits) } else { self.claimed(admits) }?;
         let ready = self.waiting.remove(&key)?;
         self.claimed.remove(&key.1);
         self.running.insert(ready.task);

@@ -48,7 +48,7 @@ impl Place for Partitioned {
 /// How often every task is looked at again.
 const PASSES: usize = 4;
 /// A part may have so much more work than its share: 1 in so many.
-const SLACK: u64 = 20;
+const SLACK: u128 = 20;
 /// What more tasks than this read belongs to nobody in particular.
 const READERS_MOST: usize = 64;
 
@@ -58,33 +58,34 @@ const READERS_MOST: usize = 64;
 /// every task goes, while there is room, to the part with which it shares most.
 pub fn parts(flow: &Workflow, capacities: &[u64]) -> Vec<u32> {
     let work: Vec<u64> = flow.tasks().map(|task| work(flow, task)).collect();
-    let (all_work, all_capacity) = (work.iter().sum::<u64>().max(1), capacities.iter().sum::<u64>().max(1));
+    let all_work = work.iter().map(|work| u128::from(*work)).sum::<u128>().max(1);
+    let all_capacity = capacities.iter().sum::<u64>().max(1);
     let mut order: Vec<(u32, TaskId)> = places(flow, flow.task_count()).into_iter().zip(flow.tasks()).collect();
     order.sort_unstable();
-    let (mut parts, mut load) = (vec![0; flow.task_count()], vec![0u64; capacities.len()]);
+    let (mut parts, mut load) = (vec![0; flow.task_count()], vec![0u128; capacities.len()]);
     let (mut done, mut part, mut capacity) = (0u128, 0, capacities.first().copied().unwrap_or(1));
     for (_, task) in &order {
-        let place = done * u128::from(all_capacity) / u128::from(all_work);
+        let place = done * u128::from(all_capacity) / all_work;
         while place >= u128::from(capacity) && part + 1 < capacities.len() {
             part += 1;
             capacity += capacities[part];
         }
         parts[task.index()] = part as u32;
-        load[part] += work[task.index()];
+        load[part] += u128::from(work[task.index()]);
         done += u128::from(work[task.index()]);
     }
-    let most: Vec<u64> = capacities
+    let most: Vec<u128> = capacities
         .iter()
         .map(|capacity| {
-            let share = u128::from(all_work) * u128::from(*capacity) / u128::from(all_capacity);
-            u64::try_from(share + share / u128::from(SLACK)).unwrap_or(u64::MAX)
+            let share = all_work * u128::from(*capacity) / u128::from(all_capacity);
+            share + share / SLACK
         })
         .collect();
     let items = Items::of(flow, &Wanted::new(&Brought::All, flow));
     for _ in 0..PASSES {
         let mut has_moved = false;
         for task in flow.tasks() {
-            let (own, from) = (work[task.index()], parts[task.index()]);
+            let (own, from) = (u128::from(work[task.index()]), parts[task.index()]);
             let Some(to) = best(&items, &parts, task) else { continue };
             if to != from && load[to as usize] + own <= most[to as usize] {
                 load[from as usize] -= own;
@@ -103,7 +104,7 @@ pub fn parts(flow: &Workflow, capacities: &[u64]) -> Vec<u32> {
 /// What a task takes, as far as anybody knows: nanoseconds, or one.
 fn work(flow: &Workflow, task: TaskId) -> u64 {
     let known = flow.sleep_time(task).or_else(|| flow.estimated_time(task));
-    // So that a sum can be counted whatever people write.
+    // So that whatever people write, it can be multiplied.
     known.map_or(1, |time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)).clamp(1, 1 << 40)
 }
 

@@ -81,13 +81,6 @@ impl SlotRunner<'_> {
         Ok(())
     }
 
-    fn told_to_end(&self, job: Job) -> Result<(), Trouble> {
-        match self.shared.target(self.slot).told() {
-            Some(told) => Err(self.ended_by_us(job, told)),
-            None => Ok(()),
-        }
-    }
-
     /// Reads a file to its end and forgets it; says how much there was.
     fn read_whole(&self, job: Job, name: &str) -> Result<io::Result<u64>, Trouble> {
         let mut file = match File::open(self.shared.workplace.path(name)) {

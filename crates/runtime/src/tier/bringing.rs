@@ -1,6 +1,7 @@
 //! The threads that bring inputs into a tier and take them out of it, so that neither the node nor a slot waits for storage.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -119,6 +120,9 @@ fn bring(shared: &Arc<Shared>) {
                 Event::Dropped { object, is_gone }
             }
         };
+        if tier.is_over.load(Ordering::Relaxed) {
+            return;
+        }
         let mut core = shared.lock();
         core.events.push_back(event);
         let own = shared.drive(&mut core, None);
@@ -129,7 +133,8 @@ fn bring(shared: &Arc<Shared>) {
 impl Tier {
     /// Nothing more is brought.
     fn stop(&self) {
-        self.is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _note = held(&self.note);
+        self.is_over.store(true, Ordering::Relaxed);
         self.line.close();
     }
 }

@@ -211,32 +211,42 @@ impl Tier {
 
     /// Has an input brought; what goes wrong is told by whoever looks for it.
     pub(crate) fn fetch(&self, place: &Workplace, name: &str, object: ObjectId) {
-        let _ = self.bring(place, name, object);
+        let _ = self.bring(place, name, object, &|| true);
     }
 
     /// What an input is that is brought: nothing for one that lies in its place, or the reason why it is not here.
-    pub(crate) fn look(&self, place: &Workplace, name: &str, object: ObjectId) -> Option<Result<Stamp, (i32, String)>> {
+    /// Bringing ends early when `goes_on` says so.
+    pub(crate) fn look(
+        &self,
+        place: &Workplace,
+        name: &str,
+        object: ObjectId,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Result<Stamp, (i32, String)>> {
         self.room_for(object)?;
         let known = held(&self.here).get(&object).copied();
         if let Some(stamp) = known.filter(|_| self.is_linked(place, name, object)) {
             return Some(Ok(stamp));
         }
-        match self.bring(place, name, object) {
+        match self.bring(place, name, object, goes_on) {
             Ok(stamp) => Some(Ok(stamp)),
             Err(Absent::InPlace) => None,
             Err(Absent::Failed(error, why)) => Some(Err((error, why))),
         }
     }
 
-    fn bring(&self, place: &Workplace, name: &str, object: ObjectId) -> Result<Stamp, Absent> {
+    fn bring(
+        &self,
+        place: &Workplace,
+        name: &str,
+        object: ObjectId,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Stamp, Absent> {
         if place.is_occupied(name) && !place.leads_into(name, Some(&self.path)) {
             return Err(Absent::InPlace);
         }
-        let stamp = self.copy(name, object).map_err(|error| self.in_words(place, name, &error))?;
+        let stamp = self.copy(name, object, goes_on).map_err(|error| self.in_words(place, name, &error))?;
         held(&self.here).insert(object, stamp);
-        if self.is_over.load(Ordering::Relaxed) {
-            return Err(Absent::Failed(libc::ECANCELED, format!("the run ended before `{name}` was there")));
-        }
         match self.link(place, name, object) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Absent::InPlace),
             Err(error) => {
@@ -264,10 +274,10 @@ impl Tier {
     }
 
     /// Copies an input into the tier: all of it, or nothing.
-    fn copy(&self, name: &str, object: ObjectId) -> io::Result<Stamp> {
+    fn copy(&self, name: &str, object: ObjectId, goes_on: &dyn Fn() -> bool) -> io::Result<Stamp> {
         let copy = self.copies.fetch_add(1, Ordering::Relaxed);
         let part = self.path.join(format!("{}.{copy}.part", object.0));
-        let copied = self.copy_to(&part, name, object).and_then(|stamp| {
+        let copied = self.copy_to(&part, name, object, goes_on).and_then(|stamp| {
             std::fs::rename(&part, self.file(object))?;
             Ok(stamp)
         });
@@ -277,7 +287,7 @@ impl Tier {
         copied
     }
 
-    fn copy_to(&self, part: &Path, name: &str, object: ObjectId) -> io::Result<Stamp> {
+    fn copy_to(&self, part: &Path, name: &str, object: ObjectId, goes_on: &dyn Fn() -> bool) -> io::Result<Stamp> {
         let mut opened = self.storage.open(name)?;
         let (size, room) = (opened.stamp.size, self.bytes(object));
         // There is room for what it was.
@@ -289,7 +299,7 @@ impl Tier {
         let mut piece = vec![0; PIECE_BYTES.min(size.max(1) as usize)];
         let mut copied = 0;
         loop {
-            if self.is_over.load(Ordering::Relaxed) {
+            if self.is_over.load(Ordering::Relaxed) || !goes_on() {
                 return Err(io::Error::from(ErrorKind::Interrupted));
             }
             let length = opened.reader.read(&mut piece)?;
@@ -313,9 +323,12 @@ impl Tier {
 
     fn link(&self, place: &Workplace, name: &str, object: ObjectId) -> io::Result<()> {
         let mut note = held(&self.note);
+        // With the note in hand: whoever ends the run takes it, too, and then clears up. No link comes after that.
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(io::Error::from_raw_os_error(libc::ECANCELED));
+        }
         note.make_parents(&place.path(""), name)?;
         note.link(name)?;
-        drop(note);
         match place.make_link(name, &self.file(object)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.is_linked(place, name, object) => Ok(()),
             other => other,

@@ -17,7 +17,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::files::Workplace;
-use crate::state::{StateDirectory, StateError, io_error, write_durably};
+use crate::state::{StateDirectory, StateError, io_error, sync_directory, write_durably};
 
 /// What a line is about: a link, a directory that was made for links, or one that turned out to be somebody else's.
 const LINK: u8 = b'l';
@@ -33,13 +33,18 @@ pub(super) struct Note {
 
 /// Where the tier is that was noted last, if it may still be there.
 pub fn noted(state: &StateDirectory) -> Option<PathBuf> {
-    read(state).map(|(tier, _)| tier)
+    read(state).ok().flatten().map(|(tier, _)| tier)
 }
 
-fn read(state: &StateDirectory) -> Option<(PathBuf, PathBuf)> {
-    let place = std::fs::read(state.tier().join("place")).ok()?;
+/// Where the tier is, and the directory with its links.
+fn read(state: &StateDirectory) -> Result<Option<(PathBuf, PathBuf)>, StateError> {
+    let path = state.tier().join("place");
+    let place = match std::fs::read(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(io_error("read", &path))?,
+    };
     let mut paths = place.split(|byte| *byte == 0).map(|path| PathBuf::from(OsStr::from_bytes(path)));
-    Some((paths.next()?, paths.next()?))
+    Ok(paths.next().zip(paths.next()))
 }
 
 impl Note {
@@ -47,6 +52,7 @@ impl Note {
     pub(super) fn begin(state: &StateDirectory, tier: &Path, home: &Path) -> Result<Note, StateError> {
         let directory = state.tier();
         std::fs::create_dir_all(&directory).map_err(io_error("make", &directory))?;
+        sync_directory(state.path())?;
         let path = directory.join("links");
         let links = OpenOptions::new().append(true).create(true).open(&path).map_err(io_error("open", &path))?;
         let place = [tier.as_os_str().as_bytes(), &[0], home.as_os_str().as_bytes()].concat();
@@ -93,7 +99,7 @@ pub fn clear<'a>(
     inputs: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<(), StateError> {
     let note = state.tier();
-    if let Some((tier, home)) = read(state) {
+    if let Some((tier, home)) = read(state)? {
         for directory in [Some(directory), Some(home.as_path()).filter(|home| *home != directory)].into_iter().flatten()
         {
             // Where it is not any more, nothing is left.

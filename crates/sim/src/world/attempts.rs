@@ -83,7 +83,7 @@ impl World {
         let outputs: Vec<(ObjectId, u64)> =
             self.flow.outputs(task).map(|object| (object, work.bytes(object))).collect();
         if self.cluster.shares_results {
-            self.write_through(node, outputs.iter().map(|(_, bytes)| *bytes).sum());
+            self.write_through(node, outputs.iter().map(|(_, bytes)| *bytes).fold(0, u64::saturating_add));
         }
         self.record_end(node, slot, running, trace::Outcome::Done, End::Done);
         self.tell_and_decide(node, Event::Finished { slot, end: End::Done, outputs });

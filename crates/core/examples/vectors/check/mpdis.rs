@@ -136,10 +136,13 @@ fn method(request: &Request, tasks: usize) -> Result<Method, String> {
     Ok(if tasks <= exact_up_to && !is_forced { Method::Exact } else { Method::Heuristic { steps: u64::MAX } })
 }
 
+/// Nothing here has a limit of time.
+const NO_TIME: &str = "there was no time to find an order";
+
 fn sdis(request: &Request) -> Result<Value, String> {
     let instance = Instance::of(request)?;
     let method = method(request, instance.items().task_count())?;
-    let serial = serial_order(instance.items(), &instance.model, metric_of(request)?, method);
+    let serial = serial_order(instance.items(), &instance.model, metric_of(request)?, method).ok_or(NO_TIME)?;
     let order: Vec<u32> = serial.order.iter().map(|task| task.0).collect();
     Ok(json!({"order": order, "cost": serial.cost as i64}))
 }
@@ -167,7 +170,10 @@ fn schedule(request: &Request) -> Result<Value, String> {
         "ps" => {
             serial = match request.get("serial") {
                 Some(_) => tasks_of(request.list("serial")?)?,
-                None => serial_order(items, &instance.model, metric, method(request, items.task_count())?).order,
+                None => {
+                    let method = method(request, items.task_count())?;
+                    serial_order(items, &instance.model, metric, method).ok_or(NO_TIME)?.order
+                }
             };
             run(&mut Follower::new(serial.clone()))
         }

@@ -34,7 +34,12 @@ fn random_items(rng: &mut Rng, tasks: usize, count: u64) -> Arc<Items> {
 
 proptest! {
     #[test]
-    fn choices_are_what_they_are_said_to_be(seed in any::<u64>(), tasks in 1usize..40, count in 1u64..12) {
+    fn choices_are_what_they_are_said_to_be(
+        seed in any::<u64>(),
+        // With many tasks, items have many readers.
+        tasks in prop_oneof![1usize..40, 100usize..250],
+        count in 1u64..12,
+    ) {
         let mut rng = Rng::new(seed);
         let items = random_items(&mut rng, tasks, count);
         let places: Vec<u32> = (0..tasks as u32).rev().collect();
@@ -46,16 +51,30 @@ proptest! {
         let mut is_full = is_always_full;
         let seat = Seat { cache_bytes, drops_unneeded, is_serial, ..Seat::roomy(2) };
         let mut order = tight::order(&known, 0, &seat);
-        let (mut here, mut begun): (BTreeSet<u32>, BTreeSet<TaskId>) = Default::default();
+        let (mut here, mut starts) = (BTreeSet::new(), vec![0; tasks]);
+        let left = |starts: &[usize], item: u32| {
+            let begun: usize = items.readers(item).map(|reader| starts[reader.index()]).sum();
+            items.readers(item).len().saturating_sub(begun)
+        };
         let mut waiting: Vec<ReadyTask> = Vec::new();
         let mut next = 0;
         for _ in 0..4 * tasks {
-            match rng.below(4) {
+            // Most come before most go, so that many wait.
+            match if rng.below(3) > 0 && next < tasks { 0 } else { rng.below(4) } {
                 0 if next < tasks => {
                     let task = ready(TaskId::at(next), rng.below(2) as u32, rng.below(2) as i32);
                     next += 1;
                     waiting.push(task);
                     order.push(task);
+                }
+                // Another attempt.
+                0 if rng.below(3) == 0 => {
+                    let task = TaskId::at(rng.below(tasks as u64) as usize);
+                    if starts[task.index()] > 0 && waiting.iter().all(|other| other.task != task) {
+                        let task = ready(task, 0, 0);
+                        waiting.push(task);
+                        order.push(task);
+                    }
                 }
                 1 => {
                     let (item, is_here) = (rng.below(count) as u32, rng.below(2) == 0);
@@ -74,13 +93,12 @@ proptest! {
                 _ => {
                     let admitted = rng.below(3) as u32;
                     let admits = |class: ClassId| admitted == 2 || class.0 == admitted;
-                    let left = |item: u32| items.readers(item).filter(|reader| !begun.contains(reader)).count();
                     let key = |task: &ReadyTask| {
                         let inputs = || items.inputs(task.task).iter().copied();
                         let weight = |item: u32| items.weight(item) as i64;
                         let missing: i64 = inputs().filter(|item| !here.contains(item)).map(weight).sum();
                         let makes: i64 = items.outputs(task.task).iter().copied().map(weight).sum();
-                        let last = inputs().filter(|item| here.contains(item) && left(*item) == 1);
+                        let last = inputs().filter(|item| here.contains(item) && left(&starts, *item) <= 1);
                         let frees: i64 = last.map(weight).sum();
                         let (demand, way) = (missing + makes - frees, Reverse(if is_serial { 0 } else { ways[task.task.index()] }));
                         let bits = if demand <= 0 { demand } else { i64::from(demand.ilog2()) + 1 };
@@ -90,12 +108,12 @@ proptest! {
                     let expected = waiting.iter().filter(|task| admits(task.class)).min_by_key(|task| key(task)).copied();
                     prop_assert_eq!(order.pop(&admits), expected);
                     if let Some(task) = expected {
-                        begun.insert(task.task);
+                        starts[task.task.index()] += 1;
                         waiting.retain(|other| *other != task);
                     }
                 }
             }
-            let is_needed = |item: &&u32| items.readers(**item).any(|reader| !begun.contains(&reader));
+            let is_needed = |item: &&u32| left(&starts, **item) > 0;
             let needed: u64 = here.iter().filter(is_needed).map(|item| items.weight(*item)).sum();
             is_full = is_always_full || needed > cache_bytes / 2 || is_full && needed > cache_bytes / 4;
             prop_assert_eq!(order.len(), waiting.len());

@@ -67,9 +67,12 @@ struct Use {
     is_here: bool,
     /// How many readers have begun; a second attempt counts once more, which does little harm.
     begun: u32,
-    /// Where those wait that will.
-    waiting: Vec<u32>,
+    /// Where those wait that will, and who they are: of an item that many read, those that have gone are still in it.
+    waiting: Vec<(u32, TaskId)>,
 }
+
+/// Of an item that more tasks read than this, whoever stops waiting stays in the list until it is next gone through, or is twice too long.
+const MANY_READERS: usize = 64;
 
 /// The order of one queue of one node.
 pub(super) struct Tight {
@@ -124,18 +127,28 @@ impl Tight {
     fn enter(&mut self, at: u32) {
         let Some(waiting) = &mut self.waiting[at as usize] else { return };
         waiting.entered = waiting.key();
-        let line = self.lines.entry(line_of(&self.ways, &waiting.ready)).or_default();
+        let line_key = line_of(&self.ways, &waiting.ready);
+        let line = self.lines.entry(line_key).or_default();
         line.heap.push(Reverse((waiting.entered, at)));
         if line.heap.len() > 64 + 2 * line.count {
-            let waiting = &self.waiting;
-            line.heap.retain(|Reverse((key, at))| is_entered(waiting, *key, *at));
+            // Another attempt may be of another line.
+            let (waiting, ways) = (&self.waiting, &self.ways);
+            line.heap.retain(|Reverse((key, at))| {
+                let found = waiting[*at as usize].as_ref();
+                found.is_some_and(|found| found.entered == *key && line_of(ways, &found.ready) == line_key)
+            });
         }
     }
 
     /// The best of a line.
-    fn best(waiting: &mut [Option<Waiting>], line: &mut Line) -> Option<(Key, u32)> {
+    fn best(
+        waiting: &mut [Option<Waiting>],
+        line: &mut Line,
+        is_of_line: impl Fn(&ReadyTask) -> bool,
+    ) -> Option<(Key, u32)> {
         while let Some(Reverse((key, at))) = line.heap.peek().copied() {
-            let Some(found) = waiting[at as usize].as_mut().filter(|found| found.entered == key) else {
+            let is_current = |found: &&mut Waiting| found.entered == key && is_of_line(&found.ready);
+            let Some(found) = waiting[at as usize].as_mut().filter(is_current) else {
                 line.heap.pop();
                 continue;
             };
@@ -156,7 +169,10 @@ impl Tight {
         self.by_place.remove(&waiting.place);
         for item in self.items.inputs(waiting.ready.task) {
             let waiting = &mut self.uses.entry(u64::from(*item)).waiting;
-            if let Some(place) = waiting.iter().position(|reader| *reader == at) {
+            if waiting.len() > MANY_READERS {
+                continue;
+            }
+            if let Some(place) = waiting.iter().position(|(reader, _)| *reader == at) {
                 waiting.swap_remove(place);
             }
         }
@@ -180,8 +196,9 @@ impl Tight {
 
     /// Changes the demand of all that wait for an item.
     fn change_readers(&mut self, item: u32, change: i64) {
-        let readers = std::mem::take(&mut self.uses.entry(item.into()).waiting);
-        for at in &readers {
+        let mut readers = std::mem::take(&mut self.uses.entry(item.into()).waiting);
+        leave_out_gone(&self.waiting, &mut readers);
+        for (at, _) in &readers {
             let Some(waiting) = &mut self.waiting[*at as usize] else { continue };
             waiting.demand += change;
             if waiting.key() < waiting.entered {
@@ -199,6 +216,16 @@ impl Use {
     }
 }
 
+/// Leaves those out of a list that do not wait any more, and those that are in it twice because they have come again.
+fn leave_out_gone(waiting: &[Option<Waiting>], readers: &mut Vec<(u32, TaskId)>) {
+    if readers.len() <= MANY_READERS {
+        return;
+    }
+    readers.retain(|(at, task)| waiting[*at as usize].is_some_and(|found| found.ready.task == *task));
+    readers.sort_unstable();
+    readers.dedup();
+}
+
 /// A demand to within a factor of two; what lets go is exact.
 fn roughly(demand: i64) -> i64 {
     if demand <= 0 { demand } else { i64::from(64 - demand.leading_zeros()) }
@@ -206,10 +233,6 @@ fn roughly(demand: i64) -> i64 {
 
 fn line_of(ways: &[u8], ready: &ReadyTask) -> LineKey {
     (Reverse(ready.priority), Reverse(ways.get(ready.task.index()).copied().unwrap_or(0)), ready.class)
-}
-
-fn is_entered(waiting: &[Option<Waiting>], key: Key, at: u32) -> bool {
-    waiting[at as usize].as_ref().is_some_and(|waiting| waiting.entered == key)
 }
 
 impl Order for Tight {
@@ -224,7 +247,10 @@ impl Order for Tight {
             } else if known.left(&self.items, *item) <= 1 {
                 demand -= weight(item);
             }
-            known.waiting.push(at);
+            known.waiting.push((at, ready.task));
+            if known.waiting.len() > 2 * self.items.readers(*item).len() {
+                leave_out_gone(&self.waiting, &mut known.waiting);
+            }
         }
         let place = self.places[ready.task.index()].wrapping_add(self.turn) % self.places.len() as u32;
         if at as usize == self.waiting.len() {
@@ -244,7 +270,8 @@ impl Order for Tight {
                 break;
             }
             if admits(line_key.2)
-                && let Some((key, at)) = Self::best(&mut self.waiting, line)
+                && let Some((key, at)) =
+                    Self::best(&mut self.waiting, line, |ready| line_of(&self.ways, ready) == *line_key)
             {
                 let key = (if self.is_full { roughly(key.0) } else { 0 }, line_key.1, key);
                 if best.as_ref().is_none_or(|best| (key, at) < (best.1, best.2)) {
@@ -292,12 +319,13 @@ impl Order for Tight {
         let items = self.items.clone();
         for item in items.inputs(task) {
             let known = self.uses.entry(u64::from(*item));
+            let before = known.left(&items, *item);
             known.begun += 1;
-            let (left, weight) = (known.left(&items, *item), items.weight(*item) as i64);
-            match left {
+            let weight = items.weight(*item) as i64;
+            match before {
                 // Whoever reads it last lets it go.
-                1 if known.is_here => self.change_readers(*item, -weight),
-                0 if known.is_here => self.needs(-weight),
+                2 if known.is_here => self.change_readers(*item, -weight),
+                1 if known.is_here => self.needs(-weight),
                 _ => {}
             }
         }

@@ -169,7 +169,7 @@ impl Assembly<'_> {
             let mark = if earlier { paths::version_mark(written) } else { String::new() };
             let number = objects.add(&format!("{}{mark}", paths[file as usize])).0;
             let scaled = |bytes: u64| match self.replay {
-                Some(replay) => (bytes as f64 * replay.sizes).round() as u64,
+                Some(replay) => ((bytes as f64 * replay.sizes).round() as u64).min(UNKNOWN - 1),
                 None => bytes,
             };
             flow.sizes.push(self.document.file_bytes(file).map_or(UNKNOWN, scaled));

@@ -141,9 +141,18 @@ fn names(document: &Document) -> Result<Names, Problem> {
 
 /// Only somebody who has changed the document by hand can have made two of them one.
 fn check_distinct(names: &[String], what: &str) -> Result<(), Problem> {
+    if let Some(name) = names.iter().find(|name| name.contains('\0')) {
+        let message =
+            format!("the id of one of the {what} stands for `{}`, in which there is a NUL", name.replace('\0', "␀"));
+        return Err(Problem::new(
+            Mark::default(),
+            message,
+            "`#00` in an id that Throng wrote is a NUL, and no name has one: change it",
+        ));
+    }
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1] || pair[1].contains('\0')) {
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         None => Ok(()),
         Some(pair) => {
             let message = format!("the ids of two {what} both stand for `{}`", pair[0]);

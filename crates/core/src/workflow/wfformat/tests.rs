@@ -142,19 +142,26 @@ fn a_replay_takes_its_time_and_makes_its_files() {
     assert_eq!(flow.action(TaskId(0), conditions), Action::Recorded);
 }
 
+/// The trace with something else in the place of this.
+#[track_caller]
+fn changed(this: &str, other: &str) -> String {
+    assert!(BREAD.contains(this), "{this} is not in it");
+    BREAD.replace(this, other)
+}
+
 #[test]
 fn versions_and_what_is_optional() {
     for text in [
-        BREAD.replace("\"1.5\"", "\"1.6\""),
-        BREAD.replace("\"1.5\"", "1.5"),
-        BREAD.replace("\"execution\":", "\"other\":"),
-        BREAD.replace("\"machines\":[{\"nodeName\":\"n1\"}]", "\"metrics\":{}"),
+        changed("\"1.5\"", "\"1.6\""),
+        changed("\"1.5\"", "1.5"),
+        changed("\"execution\":", "\"other\":"),
+        changed("\"machines\":[{\"nodeName\":\"mill\"}]", "\"metrics\":{}"),
         of_tasks(&[task("a", "", "", "x", "y")]),
         of_tasks(&[r#""name":"a","id":"a","parents":[],"children":[],"unknown":{"deep":[1,{}]}"#.to_owned()]),
     ] {
         assert!(read(&text).flow.task_count() > 0);
     }
-    let without_execution = read(&BREAD.replace("\"execution\":", "\"other\":"));
+    let without_execution = read(&changed("\"execution\":", "\"other\":"));
     assert_eq!(without_execution.flow.estimated_time(TaskId(0)), None);
     assert_eq!(without_execution.trace.unwrap().remarks, ["3 tasks of which nothing was measured, such as `bake_3`"]);
     let without_files = read(&of_tasks(&[task("a", "", "", "x", "y")]));
