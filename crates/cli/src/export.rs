@@ -128,7 +128,7 @@ fn tell_of_gaps(document: &Document<'_>, sizes: &Sizes) {
     }
     let unmeasured = document.unmeasured();
     if unmeasured > 0 {
-        note!("warning: {} that were not done have no times", words::count_many(unmeasured, "task"));
+        note!("warning: nothing was measured of {}, which were not done", words::count_many(unmeasured, "task"));
     }
 }
 

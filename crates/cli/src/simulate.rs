@@ -95,8 +95,9 @@ pub struct Simulated {
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let missing = RefCell::new(BTreeSet::new());
     let mut loaded = load_leniently(&arguments.source, &missing)?;
-    let flow = Arc::new(std::mem::take(&mut loaded.flow));
-    let found = Found::of(&flow, &loaded.directory);
+    let mut flow = std::mem::take(&mut loaded.flow);
+    let found = Found::learn(&mut flow, &loaded.directory, loaded.storage.as_deref());
+    let flow = Arc::new(flow);
     if !arguments.compare.is_empty() {
         if arguments.cluster.cache.is_range() {
             let message = "--cache tries several sizes by itself, and --compare others beside them";
@@ -112,9 +113,9 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
             return Err(Failure::bad_input(message, "give --cache one size, or leave out --record"));
         }
         found.warn();
-        return curve::run(&flow, &arguments.cluster, &found, arguments.plot.as_ref(), arguments.json);
+        return curve::run(&flow, &arguments.cluster, arguments.plot.as_ref(), arguments.json);
     }
-    let cluster = arguments.cluster.cluster(&flow, &found)?;
+    let cluster = arguments.cluster.cluster(&flow)?;
     if arguments.record {
         record::check(&loaded)?;
     }

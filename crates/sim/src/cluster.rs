@@ -1,10 +1,7 @@
 //! What a modelled cluster is made of.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use throng_core::ids::ObjectId;
 use throng_core::locality::Brought;
 use throng_core::policy::Policy;
 
@@ -84,8 +81,6 @@ pub struct Cluster {
     pub shares_results: bool,
     /// What goes when a node has no room for data.
     pub evict: Policy,
-    /// How large they are where the workflow does not say it and somebody has looked; others count as empty.
-    pub found_bytes: Arc<BTreeMap<ObjectId, u64>>,
     /// To whom tasks are given.
     pub submission: Submission,
     /// Which node runs a task.
@@ -146,7 +141,6 @@ impl Cluster {
             inputs: Inputs::Spread,
             shares_results: false,
             evict: named("aware"),
-            found_bytes: Arc::default(),
             submission: Submission::Spread,
             place: named("fair"),
             later: None,

@@ -12,7 +12,7 @@ use crate::work::Work;
 
 /// Works out what no run could beat, and what the literature expects.
 pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
-    let work = || Work::new(flow, cluster.variation, cluster.seed).with_found(&cluster.found_bytes);
+    let work = || Work::new(flow, cluster.variation, cluster.seed);
     let slots = u32::try_from(outcome.slots).unwrap_or(u32::MAX);
     let ordinary = work();
     let bound = LowerBound::of(flow, slots, |task| ordinary.length(task).as_nanos() as u64);

@@ -26,7 +26,7 @@ pub(crate) fn places(flow: &Workflow, cluster: &Cluster) -> Vec<Lies> {
 
 /// Tells the store where they lie, and returns those that lie with nodes.
 pub(crate) fn bring(flow: &Workflow, cluster: &Cluster, memory: &mut Memory) -> Vec<(ObjectId, u64, NodeId)> {
-    let work = Work::new(flow, cluster.variation, cluster.seed).with_found(&cluster.found_bytes);
+    let work = Work::new(flow, cluster.variation, cluster.seed);
     let mut lying = Vec::new();
     for (place, at) in places(flow, cluster).into_iter().zip(flow.made_count()..) {
         let object = ObjectId::at(at);

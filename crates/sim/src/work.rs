@@ -1,6 +1,5 @@
 //! How long tasks really take and how much they really write: what no node knows beforehand.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use throng_core::ids::{ObjectId, TaskId};
@@ -19,19 +18,13 @@ pub struct Work<'a> {
     flow: &'a Workflow,
     variation: Variation,
     seed: u64,
-    found: Option<&'a BTreeMap<ObjectId, u64>>,
     speed: f64,
 }
 
 impl<'a> Work<'a> {
     /// The truth that a seed gives.
     pub fn new(flow: &'a Workflow, variation: Variation, seed: u64) -> Work<'a> {
-        Work { flow, variation, seed, found: None, speed: 1.0 }
-    }
-
-    /// With the sizes of files of which nobody has said them, and which are there to be measured.
-    pub fn with_found(self, found: &'a BTreeMap<ObjectId, u64>) -> Work<'a> {
-        Work { found: Some(found), ..self }
+        Work { flow, variation, seed, speed: 1.0 }
     }
 
     /// On cores that are so many times as fast as ordinary ones.
@@ -64,14 +57,7 @@ impl<'a> Work<'a> {
 
     /// How large an object is.
     pub fn bytes(&self, object: ObjectId) -> u64 {
-        let said = self.flow.declared_size(object).or_else(|| {
-            if let Some(bytes) = self.found.and_then(|found| found.get(&object)) {
-                return Some(*bytes);
-            }
-            let producer = self.flow.producer(object)?;
-            let all = self.flow.estimated_output_bytes(producer)?;
-            Some(all / self.flow.outputs(producer).len().max(1) as u64)
-        });
+        let said = self.flow.expected_size(object);
         (said.unwrap_or(0) as f64 * self.factor(self.variation.size, 0x517E, object.0)) as u64
     }
 }

@@ -207,6 +207,8 @@ pub struct AttemptResult {
 pub struct Queue {
     /// How long.
     pub seconds: f64,
+    /// Until when in that time inputs were on their way from a storage.
+    pub inputs_came_s: f64,
     /// How many slots there are.
     pub slots: u32,
     /// How many tasks were started meanwhile.

@@ -199,6 +199,9 @@ impl Story {
                     story.skipped_by = culprit(flow, task, &failures);
                     (story.is_done, story.is_failed) = (false, false);
                 }
+                Entry::Event(Event::Fetched { object }) if flow.inputs(task).any(|input| input == object) => {
+                    slots.came(now);
+                }
                 Entry::Command(Command::Lost { task: subject, .. }) if subject == task => {
                     story.lost_inputs += 1;
                     slots.end(now);

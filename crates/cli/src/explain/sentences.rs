@@ -236,6 +236,13 @@ fn queue_words(queue: &Queue, is_started: bool) -> Vec<String> {
     }
     let verb = if is_started { "It waited" } else { "It had waited" };
     let mut said = vec![format!("{verb} {} for a slot.", seconds(queue.seconds))];
+    if queue.inputs_came_s >= NOTABLE_S {
+        said = vec![format!(
+            "{verb} {}, and for {} of that its inputs were on their way.",
+            seconds(queue.seconds),
+            seconds(queue.inputs_came_s)
+        )];
+    }
     let holders: Vec<String> = (queue.held_by.iter())
         .filter(|holder| holder.share >= 0.005)
         .map(|holder| format!("{} {:.0} %", printable(&holder.kind), holder.share * 100.0))
@@ -440,6 +447,7 @@ mod tests {
         });
         let queue = Queue {
             seconds: 1.5,
+            inputs_came_s: 0.0,
             slots: 4,
             started_meanwhile: 31,
             held_by: vec![

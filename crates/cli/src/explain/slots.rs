@@ -37,6 +37,8 @@ struct Watch {
     since: Time,
     held_ns: BTreeMap<u32, u128>,
     started: u64,
+    /// When something came that the task reads.
+    came: Option<Time>,
     misfit: Duration,
     lacking: BTreeSet<String>,
 }
@@ -77,6 +79,7 @@ impl<'a> Slots<'a> {
         held_by.truncate(HOLDERS_SHOWN);
         let queue = Queue {
             seconds: waited.as_secs_f64(),
+            inputs_came_s: watch.came.map_or(0.0, |came| came.since(watch.since).as_secs_f64()),
             slots: self.setup.width,
             started_meanwhile: watch.started,
             held_by,
@@ -84,6 +87,13 @@ impl<'a> Slots<'a> {
             lacking: watch.lacking.into_iter().collect(),
         };
         Some((watch.since, queue))
+    }
+
+    /// Something was brought that the task reads.
+    pub fn came(&mut self, now: Time) {
+        if let Some(watch) = &mut self.watch {
+            watch.came = Some(now);
+        }
     }
 
     /// A task takes a slot.

@@ -85,7 +85,7 @@ pub fn run(
     json: bool,
 ) -> Result<Code, Failure> {
     let seeds = seeds.map_or(vec![base.seed], |seeds| seeds.0.clone());
-    let rows = rows(flow, base, axes, &seeds, found)?;
+    let rows = rows(flow, base, axes, &seeds)?;
     let results = simulate_all(flow, rows)?;
     if json {
         tell!("{}", as_json(flow, axes, &seeds, &results, found));
@@ -96,13 +96,7 @@ pub fn run(
 }
 
 /// Every combination, the last option changing fastest; everything is checked before anything runs.
-fn rows(
-    flow: &Arc<Workflow>,
-    base: &ClusterArguments,
-    axes: &[Axis],
-    seeds: &[u64],
-    found: &Found,
-) -> Result<Vec<Row>, Failure> {
+fn rows(flow: &Arc<Workflow>, base: &ClusterArguments, axes: &[Axis], seeds: &[u64]) -> Result<Vec<Row>, Failure> {
     for (at, axis) in axes.iter().enumerate() {
         if axes[..at].iter().any(|earlier| earlier.option == axis.option) {
             let message = format!("`{}` is compared twice", axis.option);
@@ -128,7 +122,7 @@ fn rows(
             })?;
             values.push(value.clone());
         }
-        let cluster = arguments.cluster(flow, found)?;
+        let cluster = arguments.cluster(flow)?;
         let clusters = seeds.iter().map(|seed| Cluster { seed: *seed, ..cluster.clone() }).collect();
         rows.push(Row { values, clusters });
     }

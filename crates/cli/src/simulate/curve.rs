@@ -15,7 +15,6 @@ use throng_core::workflow::{Workflow, quantity};
 use throng_sim::{Cluster, Outcome};
 
 use super::options::ClusterArguments;
-use super::sizes::Found;
 use super::{code, make_world, summary};
 use crate::exit::{Code, Failure};
 use crate::graph::text::escape_xml;
@@ -89,17 +88,11 @@ pub fn expected(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Option<Expect
 }
 
 /// Simulates every size and shows a table; also a picture, if anybody wants one.
-pub fn run(
-    flow: &Arc<Workflow>,
-    base: &ClusterArguments,
-    found: &Found,
-    plot: Option<&PathBuf>,
-    json: bool,
-) -> Result<Code, Failure> {
+pub fn run(flow: &Arc<Workflow>, base: &ClusterArguments, plot: Option<&PathBuf>, json: bool) -> Result<Code, Failure> {
     let mut points = Vec::new();
     for cache in base.cache.all() {
         let arguments = ClusterArguments { cache: Sizes::one(cache), ..base.clone() };
-        let cluster = arguments.cluster(flow, found)?;
+        let cluster = arguments.cluster(flow)?;
         let predicted = expected(flow, &cluster)?;
         points.push(Point { cache, outcome: make_world(flow, &cluster)?.run(), predicted });
     }

@@ -14,7 +14,6 @@ use throng_sim::{Cluster, Inputs, Submission};
 use super::curve::{self, Sizes};
 use super::faults::{self, Fault};
 use super::machines::{Machines, machines};
-use super::sizes::Found;
 use crate::exit::Failure;
 use crate::words;
 
@@ -167,7 +166,7 @@ impl ClusterArguments {
     }
 
     /// The cluster, if there can be one like this and every task could run on it.
-    pub fn cluster(&self, flow: &Arc<Workflow>, found: &Found) -> Result<Cluster, Failure> {
+    pub fn cluster(&self, flow: &Arc<Workflow>) -> Result<Cluster, Failure> {
         let nodes = self.machines.as_ref().map_or(self.nodes, Machines::nodes);
         if let Inputs::Node(node) = self.inputs
             && node >= nodes
@@ -191,7 +190,6 @@ impl ClusterArguments {
             inputs: self.inputs,
             shares_results: self.outputs == Outputs::Shared,
             evict: self.evict.clone(),
-            found_bytes: Arc::clone(&found.bytes),
             submission: self.submit,
             place: self.place.clone(),
             order: self.order.clone(),

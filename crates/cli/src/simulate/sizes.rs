@@ -1,12 +1,12 @@
 //! What a workflow does not say of itself and a simulation has to know: sizes of files, lengths of tasks.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use throng_core::fingerprint::Stamp;
 use throng_core::ids::ObjectId;
-use throng_core::workflow::Workflow;
+use throng_core::workflow::{Workflow, path};
 use throng_runtime::files::Workplace;
+use throng_runtime::storage::Storage;
 use throng_sim::work::{UNSAID, Work};
 
 use crate::words;
@@ -14,28 +14,30 @@ use crate::words;
 /// What was found out about a workflow, and what was not.
 #[derive(Default)]
 pub struct Found {
-    /// Sizes of files from outside of which the workflow does not say them.
-    pub bytes: Arc<BTreeMap<ObjectId, u64>>,
     /// What is worth a warning, one line each.
     pub warnings: Vec<String>,
 }
 
 impl Found {
-    /// Looks for what the workflow does not say.
-    pub fn of(flow: &Workflow, directory: &Path) -> Found {
-        let mut bytes = BTreeMap::new();
+    /// Looks for what the workflow does not say: how large files are that lie in its directory, or else in the storage.
+    pub fn learn(flow: &mut Workflow, directory: &Path, storage: Option<&dyn Storage>) -> Found {
+        let mut sizes = Vec::new();
         let mut unknown: Vec<ObjectId> = Vec::new();
         let place = Workplace::open(directory, PathBuf::new(), PathBuf::new()).ok();
         for object in (flow.made_count()..flow.object_count()).map(ObjectId::at) {
             if flow.declared_size(object).is_some() {
                 continue;
             }
-            let stamp = place.as_ref().and_then(|place| place.stamp(flow.object_name(object)).ok());
-            match stamp.filter(|stamp| stamp.is_present()) {
-                Some(stamp) => drop(bytes.insert(object, stamp.size)),
+            let name = flow.object_name(object);
+            let stored = || storage.filter(|_| path::is_inside(name)).and_then(|storage| storage.stamp(name).ok());
+            let is_there = |stamp: &Stamp| stamp.is_present();
+            let stamp = place.as_ref().and_then(|place| place.stamp(name).ok()).filter(is_there);
+            match stamp.or_else(|| stored().filter(is_there)) {
+                Some(stamp) => sizes.push((object, stamp.size)),
                 None => unknown.push(object),
             }
         }
+        flow.learn_sizes(sizes);
         let mut warnings = Vec::new();
         if let Some(first) = unknown.first() {
             warnings.push(format!(
@@ -47,7 +49,7 @@ impl Found {
         }
         warnings.extend(unsaid_lengths(flow));
         warnings.extend(unsaid_outputs(flow));
-        Found { bytes: Arc::new(bytes), warnings }
+        Found { warnings }
     }
 
     /// Tells what is worth a warning.

@@ -110,7 +110,7 @@ impl Items {
         for (at, uses) in uses.iter().enumerate() {
             if *uses > u8::from(at >= flow.made_count()) {
                 let object = ObjectId::at(at);
-                numbers[at] = builder.item(flow.declared_size(object).unwrap_or(UNKNOWN_WEIGHT).max(1));
+                numbers[at] = builder.item(flow.expected_size(object).unwrap_or(UNKNOWN_WEIGHT).max(1));
                 builder.items.objects.push(object.0);
             }
         }

@@ -24,7 +24,7 @@ impl Knowledge {
     pub fn of(flow: &Arc<Workflow>, brought: &Brought) -> Arc<Knowledge> {
         let wanted = Wanted::new(brought, flow);
         let objects = (0..flow.object_count()).map(ObjectId::at).filter(|object| wanted.has(*object));
-        let data_bytes = objects.filter_map(|object| flow.declared_size(object)).map(u128::from).sum();
+        let data_bytes = objects.filter_map(|object| flow.expected_size(object)).map(u128::from).sum();
         Arc::new(Knowledge { flow: flow.clone(), wanted, data_bytes, items: OnceLock::new() })
     }
 

@@ -178,7 +178,7 @@ fn greedily(known: &Knowledge, metric: Metric) -> Vec<TaskId> {
 
 /// What has to be brought for a task if nothing is here.
 fn read_bytes(known: &Knowledge, task: TaskId) -> u64 {
-    let sizes = known.inputs(task).map(|object| known.flow().declared_size(object).unwrap_or(0));
+    let sizes = known.inputs(task).map(|object| known.flow().expected_size(object).unwrap_or(0));
     sizes.fold(0, u64::saturating_add)
 }
 

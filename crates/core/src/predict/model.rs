@@ -63,7 +63,7 @@ impl Model {
         };
         let alone = |task| {
             let objects = known.inputs(task).filter(|object| items.of_object(*object).is_none());
-            loading(objects.filter_map(|object| flow.declared_size(object)).fold(0, u64::saturating_add))
+            loading(objects.filter_map(|object| flow.expected_size(object)).fold(0, u64::saturating_add))
         };
         let edges = flow.tasks().flat_map(|parent| flow.children(parent).map(move |child| (parent, child))).collect();
         let (compute, outside) = (flow.tasks().map(computing).collect(), flow.tasks().map(alone).collect());

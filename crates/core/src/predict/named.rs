@@ -69,7 +69,7 @@ pub fn expect(
     for object in known.flow().tasks().flat_map(|task| known.inputs(task)) {
         if known.items().of_object(object).is_none() {
             expected.misses += 1;
-            expected.bytes = expected.bytes.saturating_add(known.flow().declared_size(object).unwrap_or(0));
+            expected.bytes = expected.bytes.saturating_add(known.flow().expected_size(object).unwrap_or(0));
         }
     }
     Ok(expected)
@@ -78,7 +78,7 @@ pub fn expect(
 /// Every task fits into every unit, so that all are of one class.
 fn as_ready(known: &Knowledge, task: TaskId) -> ReadyTask {
     let flow = known.flow();
-    let sizes = known.inputs(task).filter_map(|object| flow.declared_size(object));
+    let sizes = known.inputs(task).filter_map(|object| flow.expected_size(object));
     ReadyTask {
         task,
         class: ClassId(0),

@@ -444,6 +444,15 @@ impl Workflow {
         self.sizes.get(object.index()).copied().filter(|bytes| *bytes != UNKNOWN)
     }
 
+    /// How large an object is said to be, or will be if its task makes as much as is estimated, in equal shares.
+    pub fn expected_size(&self, object: ObjectId) -> Option<u64> {
+        self.declared_size(object).or_else(|| {
+            let producer = self.producer(object)?;
+            let all = self.estimated_output_bytes(producer)?;
+            Some(all / self.outputs(producer).len().max(1) as u64)
+        })
+    }
+
     /// Notes how large objects are, for those who have seen them.
     pub fn learn_sizes(&mut self, seen: impl IntoIterator<Item = (ObjectId, u64)>) {
         for (object, bytes) in seen {

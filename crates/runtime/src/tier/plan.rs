@@ -1,5 +1,6 @@
 //! What a run with a tier will bring, found out before it begins, and the node that goes with it.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,14 +69,18 @@ impl Plan {
         if self.is_roomy() {
             return Ok(());
         }
-        for task in flow.tasks().filter(|task| may_run(*task)) {
+        let needed = |task: TaskId| {
             let sizes = flow.inputs(task).filter_map(|object| self.found(object)).map(|stamp| stamp.size);
-            let needed_bytes = sizes.fold(0, u64::saturating_add);
-            if needed_bytes > capacity_bytes {
-                return Err(TierError::NeverFits { task: flow.name(task), needed_bytes, capacity_bytes });
+            sizes.fold(0, u64::saturating_add)
+        };
+        // The one that needs most: what is enough for it is enough for all.
+        let most = flow.tasks().filter(|task| may_run(*task)).map(|task| (needed(task), Reverse(task))).max();
+        match most.filter(|(needed_bytes, _)| *needed_bytes > capacity_bytes) {
+            Some((needed_bytes, Reverse(task))) => {
+                Err(TierError::NeverFits { task: flow.name(task), needed_bytes, capacity_bytes })
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn is_roomy(&self) -> bool {

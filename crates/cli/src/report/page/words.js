@@ -57,7 +57,7 @@ const PARTS = {
   compute: ['computing', 'processes of attempts that succeeded', false],
   in_vain: ['in vain', 'processes of attempts that failed, were stopped or lost', false],
   engine: ['engine', 'Throng, with a task in the slot: looking at files, starting, taking in the end', false],
-  not_started: ['ready, not started', 'a slot was free and a task ready: it did not fit, or the engine was late', true],
+  not_started: ['ready, not started', 'a slot was free and a task ready: it did not fit, its data was on its way, or the engine was late', true],
   pause: ['pause before a retry', 'a slot was free; a task waited for its next attempt', true],
   inputs: ['waiting for inputs', 'a slot was free; what was left waited for other tasks', true],
   stopping: ['stopping', 'the run was stopping and started nothing more', true],

@@ -52,7 +52,7 @@ fn ways(known: &Knowledge, bytes_per_second: f64) -> Vec<u8> {
     let time = |task| flow.sleep_time(task).or_else(|| flow.estimated_time(task));
     let is_known = flow.tasks().any(|task| time(task).is_some_and(|time| !time.is_zero()));
     let seconds = |task| {
-        let bytes: f64 = known.inputs(task).map(|object| flow.declared_size(object).unwrap_or(0) as f64).sum();
+        let bytes: f64 = known.inputs(task).map(|object| flow.expected_size(object).unwrap_or(0) as f64).sum();
         let computing = if is_known { time(task).unwrap_or_default().as_secs_f64() } else { 1.0 };
         computing + bytes / bytes_per_second
     };

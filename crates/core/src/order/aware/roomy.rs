@@ -111,7 +111,7 @@ impl Aware {
         let mut first = None;
         for object in inputs.filter(|object| !self.here.contains(object)) {
             // What has no known size still has to be asked for.
-            missing = missing.saturating_add(self.known.flow().declared_size(object).unwrap_or(share).max(1));
+            missing = missing.saturating_add(self.known.flow().expected_size(object).unwrap_or(share).max(1));
             first = first.or(Some(object));
         }
         let steps = u64::from(self.steps[ready.task.index()].min(MOST_STEPS)) << BYTES_BITS;
