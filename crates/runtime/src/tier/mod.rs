@@ -278,7 +278,7 @@ impl Tier {
     }
 
     fn copy_to(&self, part: &Path, name: &str, object: ObjectId) -> io::Result<Stamp> {
-        let mut opened = self.storage.open(name)?;
+        let mut opened = self.storage.open(name, &|| true)?;
         let (size, room) = (opened.stamp.size, self.bytes(object));
         // There is room for what it was.
         if size > room {
