@@ -167,12 +167,15 @@ fn load_with<'a>(
 fn open_storage(place: &str) -> Result<Arc<dyn Storage>, Failure> {
     storage::open(place).map_err(|error| {
         let remedy = match &error {
-            StorageError::NoDirectory { .. } => "give the directory that the workflow's paths start from",
+            StorageError::NoDirectory { .. } => "give the directory that the workflow's paths start from".to_owned(),
             StorageError::Io { .. } if place.starts_with("s3://") => {
-                "check AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the name of the bucket"
+                "check AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, the name of the \
+                 bucket, and the clock of this machine"
+                    .to_owned()
             }
-            StorageError::Io { .. } => "give a directory that is there and can be read",
-            StorageError::BadUrl { .. } => "write s3://BUCKET/PREFIX; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            StorageError::Io { .. } => "give a directory that is there and can be read".to_owned(),
+            StorageError::BadUrl { .. } => "write s3://BUCKET/PREFIX, such as s3://my-bucket/project".to_owned(),
+            StorageError::Refused { remedy, .. } | StorageError::BadEnvironment { remedy, .. } => remedy.clone(),
         };
         Failure::bad_input(error, remedy)
     })

@@ -93,6 +93,7 @@ pub enum Prints {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let clock = Clock::start();
+    arguments.tier.check(arguments.source.storage.is_some())?;
     let loaded = load_to_run(&arguments.source, arguments.replay.wanted())?;
     arguments.replay.check(&loaded, &arguments.source.as_typed())?;
     host::forget_peak();
@@ -103,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         rerun: find_all(&flow, &loaded.directory, &arguments.rerun)?,
         adopt: arguments.adopt,
     };
-    let tier = arguments.tier.options(loaded.storage)?;
+    let tier = arguments.tier.options(loaded.storage, arguments.dry_run)?;
     let about = About {
         tier,
         directory: loaded.directory,

@@ -28,7 +28,7 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| {
-                panic!("this test needs {program} ({error}): scripts/test installs it, or `pip install 'moto[s3]' flask flask-cors`")
+                panic!("this test needs {program} ({error}): scripts/test installs it, or `pip install 'moto[s3]==5.2.1' flask==3.1.3 flask-cors==6.0.2`")
             });
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
         let port = lines.find_map(|line| line.split_once("http://127.0.0.1:")?.1.trim().parse().ok());
@@ -42,12 +42,17 @@ impl Server {
     }
 
     fn put(&self, key: &str, body: &[u8]) {
+        self.send("PUT", &format!("bucket/{key}"), "s3", body);
+    }
+
+    fn send(&self, method: &str, path: &str, service: &str, body: &[u8]) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        // This server believes whoever says who he is.
-        let by = "AWS4-HMAC-SHA256 Credential=key/20200101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
+        // This server believes whoever says who he is, as long as it is not told to look closer.
+        let by = format!("Credential=key/20200101/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=0");
+        let form = if service == "iam" { "Content-Type: application/x-www-form-urlencoded\r\n" } else { "" };
         let head = format!(
-            "PUT /bucket/{key} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: {by}\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n",
+            "{method} /{path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: AWS4-HMAC-SHA256 {by}\r\n\
+             {form}Content-Length: {}\r\nConnection: close\r\n\r\n",
             self.port,
             body.len()
         );
@@ -56,6 +61,25 @@ impl Server {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answer
+    }
+
+    /// From now on, signatures are checked: by these keys, which may read.
+    fn check_signatures(&self) -> (String, String) {
+        let ask = |action: &str| {
+            self.send("POST", "", "iam", format!("Version=2010-05-08&UserName=reader&Action={action}").as_bytes())
+        };
+        ask("CreateUser");
+        let policy = "%7B%22Version%22:%222012-10-17%22,%22Statement%22:%5B%7B%22Effect%22:%22Allow%22,\
+                      %22Action%22:%22s3:*%22,%22Resource%22:%22*%22%7D%5D%7D";
+        ask(&format!("PutUserPolicy&PolicyName=read&PolicyDocument={policy}"));
+        let made = ask("CreateAccessKey");
+        let text = |name: &str| {
+            let (_, rest) = made.split_once(&format!("<{name}>")).unwrap();
+            rest.split_once('<').unwrap().0.to_owned()
+        };
+        self.send("POST", "moto-api/reset-auth", "s3", b"0");
+        (text("AccessKeyId"), text("SecretAccessKey"))
     }
 
     /// How many objects have been read since the last call.
@@ -71,6 +95,10 @@ impl Server {
     }
 
     fn throng(&self, sandbox: &Sandbox, arguments: &[&str]) -> Output {
+        self.throng_with(sandbox, arguments, &[])
+    }
+
+    fn throng_with(&self, sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
         let mut command = sandbox.command(arguments);
         for name in
             ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "AWS_SESSION_TOKEN"]
@@ -79,6 +107,7 @@ impl Server {
         }
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port)).env_remove("AWS_ENDPOINT_URL_S3");
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("AWS_REGION", "us-east-1");
+        command.envs(variables.iter().copied());
         finish(command.spawn().unwrap())
     }
 }
@@ -144,6 +173,35 @@ fn inputs_come_from_a_bucket() {
     assert!(no_bucket.stderr.contains("NoSuchBucket") && no_bucket.stderr.contains("AWS_REGION"), "{no_bucket:?}");
     let bad = server.run(&sandbox, "s3://", &[]).expect_code(2);
     assert!(bad.stderr.contains("write s3://BUCKET/PREFIX"), "{bad:?}");
+}
+
+#[test]
+fn keys_are_checked_and_what_is_wrong_is_named() {
+    let server = Server::start();
+    server.put("data/1", b"one\n");
+    server.put("data/2", b"two\n");
+    let (id, secret) = server.check_signatures();
+    // This server checks what it has decoded: signatures of names that are written otherwise in an address are compared with figures, where
+    // they are made.
+    let sandbox = Sandbox::with_flow("tasks: { both: { run: 'cat {in} > {out}', in: [data/1, data/2], out: [both] } }");
+    let arguments = ["run", "flow.yaml", "--storage", "s3://bucket", "--memory-tier", "40kB"];
+    let run = |variables: &[(&str, &str)]| server.throng_with(&sandbox, &arguments, variables);
+    let right = [("AWS_ACCESS_KEY_ID", id.as_str()), ("AWS_SECRET_ACCESS_KEY", secret.as_str())];
+
+    let wrong = run(&[right[0], ("AWS_SECRET_ACCESS_KEY", "wrong")]).expect_code(2);
+    assert!(wrong.stderr.contains("SignatureDoesNotMatch"), "{wrong:?}");
+    assert!(wrong.stderr.contains("check AWS_SECRET_ACCESS_KEY"), "{wrong:?}");
+    let unknown = run(&[("AWS_ACCESS_KEY_ID", "nobody"), right[1]]).expect_code(2);
+    assert!(unknown.stderr.contains("InvalidAccessKeyId"), "{unknown:?}");
+    assert!(unknown.stderr.contains("check AWS_ACCESS_KEY_ID"), "{unknown:?}");
+    let half = run(&[right[0], ("AWS_SECRET_ACCESS_KEY", "")]).expect_code(2);
+    assert!(half.stderr.contains("set AWS_SECRET_ACCESS_KEY as well"), "{half:?}");
+    let no_url = run(&[right[0], right[1], ("AWS_ENDPOINT_URL_S3", "localhost")]).expect_code(2);
+    assert!(no_url.stderr.contains("write AWS_ENDPOINT_URL_S3=https://HOST"), "{no_url:?}");
+
+    // As it comes out of a file.
+    run(&[right[0], ("AWS_SECRET_ACCESS_KEY", &format!("{secret}\n"))]).expect_code(0);
+    assert_eq!(sandbox.read("both"), "one\ntwo\n");
 }
 
 #[test]

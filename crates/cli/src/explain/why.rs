@@ -79,10 +79,15 @@ fn changed_inputs(scene: &Scene<'_>, earlier: &Earlier) -> Vec<InputChange> {
     let flow = &scene.recording.flow;
     let Some(done) = &earlier.done else { return Vec::new() };
     let home = scene.state.directory_of(flow);
+    let about = &scene.recording.about;
+    // Of what lies in a bucket, nothing can be told here.
+    let storage = about.end.as_ref().and_then(|end| end.data.as_ref()?.storage.as_deref());
+    let storage = storage.map(Path::new).filter(|storage| storage.is_dir());
     let inputs = flow.inputs(scene.task).take(FILES_LOOKED_AT);
     let change = |object: ObjectId| {
         let file = flow.object_name(object).to_owned();
-        let modified_unix_ms = modified_unix_ms(&home.join(&file));
+        let is_brought = about.node.tier.as_ref().is_some_and(|tier| tier.brings(object));
+        let modified_unix_ms = modified_unix_ms(&if is_brought { storage?.join(&file) } else { home.join(&file) });
         let producer = flow.producer(object);
         let made_in_run = producer.and_then(|producer| earlier.made_since.get(&producer).copied());
         let is_newer = modified_unix_ms.is_none_or(|modified| modified > done.time.ended_unix_ms);

@@ -24,7 +24,7 @@ pub struct RunArguments {
     /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
     #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub width: Option<u32>,
-    /// Which ready task comes next: aware, fifo, lifo, largest, critical-path or random
+    /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs
     #[arg(long, default_value = order::NAMES[0])]
     pub order: String,
     /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)

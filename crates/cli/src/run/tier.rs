@@ -43,15 +43,21 @@ impl TierArguments {
         text
     }
 
-    /// What the engine wants to know, if there is to be a tier.
-    pub fn options(&self, storage: Option<Arc<dyn Storage>>) -> Result<Option<Options>, Failure> {
+    /// Says early if there is to be a tier and nobody says for what.
+    pub fn check(&self, has_storage: bool) -> Result<(), Failure> {
+        if self.memory_tier.is_none() || has_storage {
+            return Ok(());
+        }
+        let message = "--memory-tier is for inputs from slow storage, and nobody says where that is";
+        Err(Failure::bad_input(message, "add --storage DIRECTORY, or --storage s3://BUCKET/PREFIX"))
+    }
+
+    /// What the engine wants to know, if there is to be a tier. To say what would run, there is room enough.
+    pub fn options(&self, storage: Option<Arc<dyn Storage>>, is_dry: bool) -> Result<Option<Options>, Failure> {
         let (capacity_bytes, storage) = match (self.memory_tier, storage) {
-            (None, None) => return Ok(None),
+            (_, None) => return Ok(None),
             (Some(bytes), Some(storage)) => (bytes, storage),
-            (Some(_), None) => {
-                let message = "--memory-tier is for inputs from slow storage, and nobody says where that is";
-                return Err(Failure::bad_input(message, "add --storage DIRECTORY, or --storage s3://BUCKET/PREFIX"));
-            }
+            (None, Some(storage)) if is_dry => (u64::MAX, storage),
             (None, Some(_)) => {
                 let message = "inputs in a storage have to be brought, and there is no room for them";
                 return Err(Failure::bad_input(message, "add --memory-tier SIZE, such as 4GB"));

@@ -1,6 +1,7 @@
 //! What is on record of a run: how it was set up, and how it ended. It is the file `about.json` of the run's directory.
 
 use serde::{Deserialize, Serialize};
+use throng_core::ids::ObjectId;
 
 /// What a run was asked to do, and how it ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -105,6 +106,13 @@ pub struct TierSetup {
     pub is_roomy: bool,
     /// The numbers of the objects that are brought: from which to which, without the last.
     pub brought: Vec<(u32, u32)>,
+}
+
+impl TierSetup {
+    /// Whether an object is brought.
+    pub fn brings(&self, object: ObjectId) -> bool {
+        self.brought.iter().any(|(from, to)| (*from..*to).contains(&object.0))
+    }
 }
 
 /// Something that a node has, by its name.

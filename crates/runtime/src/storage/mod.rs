@@ -18,8 +18,8 @@ use xxhash_rust::xxh3::Xxh3;
 pub trait Storage: Debug + Send + Sync {
     /// What lies under a name, without reading it; [`Stamp::ABSENT`] if nothing does.
     fn stamp(&self, name: &str) -> io::Result<Stamp>;
-    /// Begins to read a file.
-    fn open(&self, name: &str) -> io::Result<Opened<'_>>;
+    /// Begins to read a file. Whoever waits for a server that is busy asks whether that still goes on.
+    fn open<'a>(&'a self, name: &str, goes_on: &'a dyn Fn() -> bool) -> io::Result<Opened<'a>>;
     /// The names that match a pattern, sorted.
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
     /// Where a name leads, as people write it.
@@ -49,13 +49,33 @@ pub enum StorageError {
         /// Why not.
         error: io::Error,
     },
-    /// It is written wrongly, or the environment does not fit.
+    /// Who asks is not let in, or at the wrong door.
+    #[error("cannot look into the storage {place}: {why}")]
+    Refused {
+        /// Which one.
+        place: String,
+        /// What it says.
+        why: String,
+        /// What helps.
+        remedy: String,
+    },
+    /// It is written wrongly.
     #[error("cannot use the storage {url}: {why}")]
     BadUrl {
         /// What was given.
         url: String,
         /// Why not.
         why: String,
+    },
+    /// The environment does not fit.
+    #[error("cannot use the storage {url}: {why}")]
+    BadEnvironment {
+        /// What was given.
+        url: String,
+        /// What is wrong.
+        why: String,
+        /// What helps.
+        remedy: String,
     },
     /// It is something else.
     #[error("the storage {} is no directory", path.display())]
@@ -67,7 +87,14 @@ pub enum StorageError {
 
 /// Opens the storage that a person names: a directory, or `s3://bucket/prefix`.
 pub fn open(place: &str) -> Result<Arc<dyn Storage>, StorageError> {
-    if place.starts_with("s3://") { s3::open(place) } else { directory::open(place) }
+    match place.split_once(":/") {
+        Some(("s3", rest)) if rest.starts_with('/') => s3::open(place),
+        Some((scheme, _)) if scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            let why = format!("`{scheme}` is not known");
+            Err(StorageError::BadUrl { url: place.to_owned(), why })
+        }
+        _ => directory::open(place),
+    }
 }
 
 /// Files are read in pieces of this size: large enough that asking for each costs nothing beside moving it.
@@ -76,7 +103,7 @@ pub(crate) const PIECE_BYTES: usize = 256 * 1024;
 /// A hash of a file's content as [`crate::files::Workplace::content`] makes it; zero if it cannot be read.
 pub fn content(storage: &dyn Storage, name: &str) -> u64 {
     let read = || -> io::Result<u64> {
-        let mut opened = storage.open(name)?;
+        let mut opened = storage.open(name, &|| true)?;
         let (mut hasher, mut piece) = (Xxh3::new(), vec![0; PIECE_BYTES]);
         loop {
             match opened.reader.read(&mut piece)? {

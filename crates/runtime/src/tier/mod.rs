@@ -288,7 +288,8 @@ impl Tier {
     }
 
     fn copy_to(&self, part: &Path, name: &str, object: ObjectId, goes_on: &dyn Fn() -> bool) -> io::Result<Stamp> {
-        let mut opened = self.storage.open(name)?;
+        let goes_on = || !self.is_over.load(Ordering::Relaxed) && goes_on();
+        let mut opened = self.storage.open(name, &goes_on)?;
         let (size, room) = (opened.stamp.size, self.bytes(object));
         // There is room for what it was.
         if size > room {
@@ -299,7 +300,7 @@ impl Tier {
         let mut piece = vec![0; PIECE_BYTES.min(size.max(1) as usize)];
         let mut copied = 0;
         loop {
-            if self.is_over.load(Ordering::Relaxed) || !goes_on() {
+            if !goes_on() {
                 return Err(io::Error::from(ErrorKind::Interrupted));
             }
             let length = opened.reader.read(&mut piece)?;

@@ -115,6 +115,43 @@ mod tests {
         assert!(!format!("{credentials:?}").contains("wJal"), "a secret is not shown");
     }
 
+    /// Figures by another implementation of the same description.
+    #[test]
+    fn tokens_strange_names_and_empty_values_are_signed_too() {
+        let signature = |method, host, name: &str, query: &[(&str, &str)], token: Option<&str>| {
+            let credentials = Credentials {
+                id: "AKIDEXAMPLE".to_owned(),
+                secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".to_owned(),
+                token: token.map(str::to_owned),
+            };
+            let request = Request { method, host, path: &encoded(name, true), query, seconds: 1_709_251_199 };
+            let headers = request.signed(&credentials, "eu-central-1");
+            assert_eq!(headers[1].1, "20240229T235959Z");
+            assert_eq!(headers.iter().find(|(name, _)| *name == "x-amz-security-token").map(|it| it.1.as_str()), token);
+            headers.last().unwrap().1.rsplit_once('=').unwrap().1.to_owned()
+        };
+        let (here, amazon) = ("127.0.0.1:9000", "bucket.s3.eu-central-1.amazonaws.com");
+        let (name, token) = ("/bucket/data/a+b ü.txt", Some("tok/en+="));
+        assert_eq!(
+            signature("GET", here, name, &[], token),
+            "6bd9c20b214598de6caa3cad9be9c49f7922b6150a48d683897f80248c91d266"
+        );
+        assert_eq!(
+            signature("HEAD", here, name, &[], token),
+            "e0e4cc6d107145766b9de19384469e8ba1a3c5bbf95d229fb91e6cfbfc2a8125"
+        );
+        let all = [("delimiter", "/"), ("encoding-type", "url"), ("list-type", "2"), ("prefix", "")];
+        assert_eq!(
+            signature("GET", amazon, "/", &all, None),
+            "a92eef329cb5688738f85cc19f4ef1921db5877910937800bcbaf3d1d5e88756"
+        );
+        let next = [("continuation-token", "a/b=="), ("list-type", "2"), ("prefix", "ü +&=~")];
+        assert_eq!(
+            signature("GET", amazon, "/", &next, token),
+            "c3865d9edda763fb0974f63c593b48f9736fc3ccda12b022830b8f361f488803"
+        );
+    }
+
     #[test]
     fn names_in_addresses() {
         assert_eq!(encoded("a b/ü+c~", true), "a%20b/%C3%BC%2Bc~");
