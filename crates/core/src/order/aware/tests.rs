@@ -93,6 +93,12 @@ proptest! {
                 _ => {
                     let admitted = rng.below(3) as u32;
                     let admits = |class: ClassId| admitted == 2 || class.0 == admitted;
+                    let lacks = |task: &ReadyTask| {
+                        let mut missing = items.inputs(task.task).iter().filter(|item| !here.contains(item));
+                        missing.next().filter(|_| missing.next().is_none()).copied()
+                    };
+                    let mut lacking = std::collections::BTreeMap::new();
+                    waiting.iter().filter_map(lacks).for_each(|item| *lacking.entry(item).or_insert(0u32) += 1);
                     let key = |task: &ReadyTask| {
                         let inputs = || items.inputs(task.task).iter().copied();
                         let weight = |item: u32| items.weight(item) as i64;
@@ -103,7 +109,8 @@ proptest! {
                         let (demand, way) = (missing + makes - frees, Reverse(if is_serial { 0 } else { ways[task.task.index()] }));
                         let bits = if demand <= 0 { demand } else { i64::from(demand.ilog2()) + 1 };
                         let rough = if is_full { bits } else { 0 };
-                        (Reverse(task.priority), rough, way, demand, places[task.task.index()])
+                        let others = lacks(task).map_or(0, |item| lacking[&item].ilog2() + 1);
+                        (Reverse(task.priority), rough, way, bits, Reverse(others), demand, places[task.task.index()])
                     };
                     let expected = waiting.iter().filter(|task| admits(task.class)).min_by_key(|task| key(task)).copied();
                     prop_assert_eq!(order.pop(&admits), expected);

@@ -1,9 +1,11 @@
-//! When not all data can stay: what makes the least demand on the cache, then what belongs together; but while there is room, what has the
-//! longest way before it.
+//! When not all data can stay: what makes the least demand on the cache, then what lacks an item that many others lack, then what belongs together; but while
+//! there is room, what has the longest way before it.
 //!
 //! A task's demand is what has to be brought for it, and what it makes that others will read, without what it is the last to
 //! read: that lets go. So what is in the cache is used, what is used up makes room, and new things are begun only when nothing else is left to do.
-//! Among tasks that are equal in that, those come together whose results meet: tasks are numbered from the ends of the workflow
+//! Among tasks whose demands are about equal, those come first that lack a single item which many others lack as well, and nothing else: once it is
+//! here, all of them can use it. In a grid of pairs that makes the difference between bringing one item for each task and one for as many tasks as
+//! there are items in the cache. Among tasks that are equal in that, those come together whose results meet: tasks are numbered from the ends of the workflow
 //! backwards, each after all that it needs, so that going by these numbers finishes one thing before it begins the next.
 //!
 //! The demand changes for all waiting readers of an item when it comes or goes, and for a task that becomes an item's last reader. Whoever gains by that gets a new place in a heap; whoever loses is put back when it comes to the top.
@@ -26,22 +28,27 @@ use crate::order::{CLASSES_LOOKED_AT, Order, Seat};
 
 use super::Together;
 
-/// The less, the sooner: the demand in bytes, and the place among all tasks.
-type Key = (i64, u32);
+/// The less, the sooner: the demand to within a factor of two, how many lack only what it lacks, by the same measure, the demand in bytes, and the place
+/// among all tasks.
+type Key = (i64, Reverse<u32>, i64, u32);
 
 /// A task that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     ready: ReadyTask,
     demand: i64,
+    /// How many of its items are not here; and if it is just one, which.
+    missing: u32,
+    lacks: Option<u32>,
     place: u32,
     /// What it stands in the heap with: what is true, or better than that.
     entered: Key,
 }
 
 impl Waiting {
-    fn key(&self) -> Key {
-        (self.demand, self.place)
+    /// What it ranks by, where so many lack only what it lacks.
+    fn key(&self, lack_it: u32) -> Key {
+        (roughly(self.demand), Reverse(u32::BITS - lack_it.leading_zeros()), self.demand, self.place)
     }
 }
 
@@ -67,6 +74,8 @@ struct Use {
     is_here: bool,
     /// How many readers have begun; a second attempt counts once more, which does little harm.
     begun: u32,
+    /// How many that wait lack nothing else.
+    lack_only_it: u32,
     /// Where those wait that will, and who they are: of an item that many read, those that have gone are still in it.
     waiting: Vec<(u32, TaskId)>,
 }
@@ -126,7 +135,7 @@ impl Tight {
     /// Puts a task into its heap, with what is true of it now.
     fn enter(&mut self, at: u32) {
         let Some(waiting) = &mut self.waiting[at as usize] else { return };
-        waiting.entered = waiting.key();
+        waiting.entered = waiting.key(lacking(&self.uses, waiting.lacks));
         let line_key = line_of(&self.ways, &waiting.ready);
         let line = self.lines.entry(line_key).or_default();
         line.heap.push(Reverse((waiting.entered, at)));
@@ -143,6 +152,7 @@ impl Tight {
     /// The best of a line.
     fn best(
         waiting: &mut [Option<Waiting>],
+        uses: &Lookup<Use>,
         line: &mut Line,
         is_of_line: impl Fn(&ReadyTask) -> bool,
     ) -> Option<(Key, u32)> {
@@ -152,11 +162,12 @@ impl Tight {
                 line.heap.pop();
                 continue;
             };
-            if found.key() == key {
+            let now = found.key(lacking(uses, found.lacks));
+            if now == key {
                 return Some((key, at));
             }
             // It has lost since.
-            found.entered = found.key();
+            found.entered = now;
             line.heap.pop();
             line.heap.push(Reverse((found.entered, at)));
         }
@@ -167,6 +178,9 @@ impl Tight {
         let waiting = self.waiting[at as usize].take()?;
         self.free.push(at);
         self.by_place.remove(&waiting.place);
+        if let Some(item) = waiting.lacks {
+            self.uses.entry(item.into()).lack_only_it -= 1;
+        }
         for item in self.items.inputs(waiting.ready.task) {
             let waiting = &mut self.uses.entry(u64::from(*item)).waiting;
             if waiting.len() > MANY_READERS {
@@ -194,18 +208,67 @@ impl Tight {
         self.is_full = is_full || self.is_always_full;
     }
 
-    /// Changes the demand of all that wait for an item.
-    fn change_readers(&mut self, item: u32, change: i64) {
+    /// Changes the demand of all that wait for an item, and how many items they miss.
+    fn change_readers(&mut self, item: u32, change: i64, missing: i32) {
         let mut readers = std::mem::take(&mut self.uses.entry(item.into()).waiting);
         leave_out_gone(&self.waiting, &mut readers);
+        let mut grown = Vec::new();
         for (at, _) in &readers {
             let Some(waiting) = &mut self.waiting[*at as usize] else { continue };
             waiting.demand += change;
-            if waiting.key() < waiting.entered {
-                self.enter(*at);
+            waiting.missing = waiting.missing.saturating_add_signed(missing);
+            if missing != 0 {
+                let lacks = self.find_lacking(*at);
+                grown.extend(self.set_lacks(*at, lacks));
+            }
+        }
+        for (at, _) in &readers {
+            self.enter_if_better(*at);
+        }
+        self.uses.entry(item.into()).waiting = readers;
+        for item in grown {
+            self.enter_lacking(item);
+        }
+    }
+
+    /// What a task lacks, if it is just one item.
+    fn find_lacking(&self, at: u32) -> Option<u32> {
+        let waiting = self.waiting[at as usize].as_ref().filter(|waiting| waiting.missing == 1)?;
+        let mut inputs = self.items.inputs(waiting.ready.task).iter().copied();
+        inputs.find(|item| self.uses.get(u64::from(*item)).is_none_or(|known| !known.is_here))
+    }
+
+    /// Notes what a task lacks; says of which item so many more lack it now that it matters.
+    fn set_lacks(&mut self, at: u32, lacks: Option<u32>) -> Option<u32> {
+        let before = std::mem::replace(&mut self.waiting[at as usize].as_mut()?.lacks, lacks);
+        if before == lacks {
+            return None;
+        }
+        if let Some(item) = before {
+            self.uses.entry(item.into()).lack_only_it -= 1;
+        }
+        let known = self.uses.entry(lacks?.into());
+        known.lack_only_it += 1;
+        lacks.filter(|_| known.lack_only_it > 1 && known.lack_only_it.is_power_of_two())
+    }
+
+    /// More tasks than before lack only this item: they all rank higher.
+    fn enter_lacking(&mut self, item: u32) {
+        let readers = std::mem::take(&mut self.uses.entry(item.into()).waiting);
+        for (at, task) in &readers {
+            let found = self.waiting[*at as usize].as_ref();
+            if found.is_some_and(|found| found.ready.task == *task && found.lacks == Some(item)) {
+                self.enter_if_better(*at);
             }
         }
         self.uses.entry(item.into()).waiting = readers;
+    }
+
+    fn enter_if_better(&mut self, at: u32) {
+        let Some(waiting) = &self.waiting[at as usize] else { return };
+        if waiting.key(lacking(&self.uses, waiting.lacks)) < waiting.entered {
+            self.enter(at);
+        }
     }
 }
 
@@ -226,6 +289,11 @@ fn leave_out_gone(waiting: &[Option<Waiting>], readers: &mut Vec<(u32, TaskId)>)
     readers.dedup();
 }
 
+/// How many lack only what a task lacks.
+fn lacking(uses: &Lookup<Use>, lacks: Option<u32>) -> u32 {
+    lacks.and_then(|item| uses.get(item.into())).map_or(0, |known| known.lack_only_it)
+}
+
 /// A demand to within a factor of two; what lets go is exact.
 fn roughly(demand: i64) -> i64 {
     if demand <= 0 { demand } else { i64::from(64 - demand.leading_zeros()) }
@@ -240,10 +308,12 @@ impl Order for Tight {
         let weight = |item: &u32| self.items.weight(*item) as i64;
         let mut demand: i64 = self.items.outputs(ready.task).iter().map(weight).sum();
         let at = self.free.pop().unwrap_or(self.waiting.len() as u32);
+        let mut missing = 0;
         for item in self.items.inputs(ready.task) {
             let known = self.uses.entry(u64::from(*item));
             if !known.is_here {
                 demand += weight(item);
+                missing += 1;
             } else if known.left(&self.items, *item) <= 1 {
                 demand -= weight(item);
             }
@@ -256,10 +326,16 @@ impl Order for Tight {
         if at as usize == self.waiting.len() {
             self.waiting.push(None);
         }
-        self.waiting[at as usize] = Some(Waiting { ready, demand, place, entered: (demand, place) });
+        let entered = (0, Reverse(0), demand, place);
+        self.waiting[at as usize] = Some(Waiting { ready, demand, missing, lacks: None, place, entered });
+        let lacks = self.find_lacking(at);
+        let grown = self.set_lacks(at, lacks);
         self.by_place.insert(place, at);
         self.lines.entry(line_of(&self.ways, &ready)).or_default().count += 1;
         self.enter(at);
+        if let Some(item) = grown {
+            self.enter_lacking(item);
+        }
     }
 
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask> {
@@ -271,9 +347,9 @@ impl Order for Tight {
             }
             if admits(line_key.2)
                 && let Some((key, at)) =
-                    Self::best(&mut self.waiting, line, |ready| line_of(&self.ways, ready) == *line_key)
+                    Self::best(&mut self.waiting, &self.uses, line, |ready| line_of(&self.ways, ready) == *line_key)
             {
-                let key = (if self.is_full { roughly(key.0) } else { 0 }, line_key.1, key);
+                let key = (if self.is_full { key.0 } else { 0 }, line_key.1, key);
                 if best.as_ref().is_none_or(|best| (key, at) < (best.1, best.2)) {
                     best = Some((*line_key, key, at));
                 }
@@ -312,7 +388,7 @@ impl Order for Tight {
         if left > 0 {
             self.needs(if is_here { weight } else { -weight });
         }
-        self.change_readers(item, if is_here { -change } else { change });
+        self.change_readers(item, if is_here { -change } else { change }, if is_here { -1 } else { 1 });
     }
 
     fn began(&mut self, task: TaskId) {
@@ -324,7 +400,7 @@ impl Order for Tight {
             let weight = items.weight(*item) as i64;
             match before {
                 // Whoever reads it last lets it go.
-                2 if known.is_here => self.change_readers(*item, -weight),
+                2 if known.is_here => self.change_readers(*item, -weight, 0),
                 1 if known.is_here => self.needs(-weight),
                 _ => {}
             }
