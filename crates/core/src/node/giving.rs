@@ -35,9 +35,16 @@ impl Node {
     }
 
     fn leave_out_forgotten(&mut self, mut tasks: Vec<ReadyTask>) -> Vec<ReadyTask> {
-        if !self.forgotten.is_empty() {
-            tasks.retain(|ready| !self.forgotten.remove(&ready.task));
+        if self.forgotten.is_empty() {
+            return tasks;
         }
+        tasks.retain_mut(|ready| {
+            if !self.forgotten.remove(&ready.task) {
+                return true;
+            }
+            let again = self.come_again.remove(&ready.task);
+            again.inspect(|(again, _)| *ready = *again).is_some()
+        });
         tasks
     }
 
@@ -81,6 +88,7 @@ impl Node {
             self.retries.remove(&at);
         } else if self.stage.as_mut().and_then(|stage| stage.give_up(&self.flow, task, out)).is_none() {
             self.forgotten.insert(task);
+            self.come_again.remove(&task);
         } else {
             self.left(task);
         }

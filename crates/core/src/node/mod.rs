@@ -122,6 +122,8 @@ pub struct Node {
     stopping: Stopping,
     /// Tasks in a queue that are not wanted any more.
     forgotten: BTreeSet<TaskId>,
+    /// Those of them that have come again meanwhile: a queue holds a task once.
+    come_again: BTreeMap<TaskId, (ReadyTask, bool)>,
     /// Where objects are, for a node that does not find all of them where it is.
     stage: Option<Stage>,
 }
@@ -140,6 +142,7 @@ impl Node {
             retries: BTreeMap::new(),
             stopping: Stopping::No,
             forgotten: BTreeSet::new(),
+            come_again: BTreeMap::new(),
             stage: None,
         }
     }
@@ -215,6 +218,10 @@ impl Node {
     ///
     /// Where tasks wait apart, nobody else is there to have them: the queue for others is theirs.
     fn enqueue(&mut self, task: ReadyTask, mut is_shared: bool) {
+        if self.forgotten.contains(&task.task) {
+            self.come_again.insert(task.task, (task, is_shared));
+            return;
+        }
         if let Some(stage) = &mut self.stage {
             stage.cache.idle.ready(task.task);
             is_shared |= stage.is_apart(&self.flow, task.task);
@@ -328,6 +335,9 @@ impl Node {
             if self.forgotten.remove(&ready.task) {
                 self.dequeued(ready.task, false, is_shared);
                 self.left(ready.task);
+                if let Some((again, is_shared)) = self.come_again.remove(&ready.task) {
+                    self.enqueue(again, is_shared);
+                }
                 continue;
             }
             self.dequeued(ready.task, true, is_shared);
