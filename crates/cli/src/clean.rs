@@ -8,6 +8,7 @@ use throng_core::stale::{Memory, why_kept};
 use throng_runtime::files::Workplace;
 use throng_runtime::state::{StateDirectory, StateError, write_durably};
 use throng_runtime::store::{Recorded, journal};
+use throng_runtime::tier;
 
 use crate::exit::{Code, Failure};
 use crate::load::{FlowArguments, load_leniently};
@@ -45,6 +46,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         _ => trouble(error, "make it writable"),
     })?;
     state.check_home(&loaded.home).map_err(|error| trouble(error, "give the state of this directory with --state"))?;
+    if !arguments.dry_run {
+        tier::clear(&state, &loaded.directory, std::iter::empty())
+            .map_err(|error| trouble(error, "make it deletable"))?;
+    }
     if arguments.runs {
         return clean_runs(&state, arguments.dry_run);
     }

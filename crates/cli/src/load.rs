@@ -11,7 +11,6 @@ use throng_core::workflow::{Format, Reading, Replay, Request, SourceFile, Surrou
 use throng_runtime::state::StateDirectory;
 use throng_runtime::storage::{self, Storage, StorageError};
 use throng_runtime::surroundings::{Directory, TextError, read_text};
-use throng_runtime::tier;
 
 use crate::diagnostics;
 use crate::exit::Failure;
@@ -140,10 +139,8 @@ fn load_with<'a>(
     let name = file.file_stem().map_or_else(|| "workflow".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let state = arguments.state.clone().unwrap_or_else(|| home.join(".throng"));
     let storage = arguments.storage.as_deref().map(open_storage).transpose()?;
-    let directory_around = surroundings(&home, &state)
-        .reserve(&absolute, "the workflow's own file")
-        .with_storage(storage.clone())
-        .without_links_into(tier::noted(&StateDirectory::new(&state)));
+    let directory_around =
+        surroundings(&home, &state).reserve(&absolute, "the workflow's own file").with_storage(storage.clone());
     let surroundings = surround(directory_around);
     let param_files: Vec<SourceFile> = arguments
         .param_files

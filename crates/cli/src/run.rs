@@ -116,18 +116,22 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         wish,
     };
     let mut options = arguments.run.options(clock, about)?;
-    match flow.is_trace() {
-        true if !arguments.dry_run => replay::make_inputs(&flow, &options.directory)?,
-        // Nothing has been replayed yet, and nothing is made now: all of it would run, wherever one looks.
-        true if !options.directory.exists() => options.directory.clone_from(&options.home),
-        _ => {}
-    }
     if arguments.dry_run {
+        // Nothing has been replayed yet, and nothing is made now: all of it would run, wherever one looks.
+        if flow.is_trace() && !options.directory.exists() {
+            options.directory.clone_from(&options.home);
+        }
         let outlook = Outlook::new(flow.clone(), options).map_err(trouble::failure)?;
         dry::tell_outlook(&flow, &outlook, arguments.run.json);
         return Ok(Code::Done);
     }
-    let run = Outlook::begin(flow, options).map_err(trouble::failure)?;
+    let run = if flow.is_trace() {
+        replay::check_room(&flow, &options.directory)?;
+        let is_quiet = arguments.run.quiet;
+        Outlook::begin_replay(flow, options, |flow, place| replay::make_inputs(flow, place, is_quiet))?
+    } else {
+        Outlook::begin(flow, options).map_err(trouble::failure)?
+    };
     warn_of_damage(&run, &state);
     let targets: String = arguments.targets.iter().map(|target| format!(" {}", words::quoted(target))).collect();
     let again = format!(

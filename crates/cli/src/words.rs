@@ -90,6 +90,7 @@ pub fn outcome(outcome: Outcome) -> String {
         Outcome::Cancelled => "cancelled".to_owned(),
         Outcome::OutputsMissing(count) => self::count(count.into(), "missing output"),
         Outcome::NotStarted(error) => format!("could not be started ({})", system_error(error)),
+        Outcome::FilesFailed(0) => "trouble with its files".to_owned(),
         Outcome::FilesFailed(error) => format!("trouble with its files ({})", system_error(error)),
         Outcome::NodeDied => "its node died".to_owned(),
     }

@@ -5,9 +5,10 @@
 mod sandbox;
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::Signal;
+use sandbox::storage::{Storage, expect_nothing_left};
 use sandbox::*;
 use throng_runtime::recording::Recording;
 use throng_runtime::state::StateDirectory;
@@ -24,55 +25,6 @@ tasks:
     in: ["data/{a}", "data/{b}"]
     out: ["pairs/{a}-{b}"]
 "#;
-
-/// A directory with so many files in `data/`, each of its own bytes, and an empty one for tiers.
-struct Storage {
-    directory: tempfile::TempDir,
-}
-
-impl Storage {
-    fn new(files: usize, bytes: usize) -> Storage {
-        let directory = tempfile::tempdir().unwrap();
-        std::fs::create_dir(directory.path().join("data")).unwrap();
-        std::fs::create_dir(directory.path().join("tiers")).unwrap();
-        for number in 1..=files {
-            let content: Vec<u8> = (0..bytes).map(|at| (at * number + at / 255) as u8).collect();
-            std::fs::write(directory.path().join(format!("data/{number}")), content).unwrap();
-        }
-        Storage { directory }
-    }
-
-    fn path(&self) -> &str {
-        self.directory.path().to_str().unwrap()
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn tiers(&self) -> PathBuf {
-        self.file("tiers")
-    }
-
-    /// Flags for a tier of so much.
-    fn with_tier<'a>(&'a self, size: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
-        let mut flags = vec!["--storage", self.path(), "--memory-tier", size, "--tier-directory"];
-        flags.push(Box::leak(self.tiers().display().to_string().into_boxed_str()));
-        flags.extend(rest);
-        flags
-    }
-
-    fn tier_count(&self) -> usize {
-        std::fs::read_dir(self.tiers()).unwrap().count()
-    }
-}
-
-#[track_caller]
-fn expect_nothing_left(sandbox: &Sandbox, storage: &Storage) {
-    assert_eq!(storage.tier_count(), 0, "no tier is left");
-    assert!(!sandbox.exists("data"), "neither links nor the directory that was made for them are left");
-    assert!(!sandbox.exists(".throng/tier"), "and nobody remembers them");
-}
 
 fn tier(output: &Output, key: &str) -> u64 {
     output.json()["data"][key].as_u64().unwrap_or_else(|| panic!("no {key} in {output:?}"))

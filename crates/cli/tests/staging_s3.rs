@@ -140,6 +140,9 @@ fn inputs_come_from_a_bucket() {
     server.put("project/odd/a%20b%26%C3%BC%2B%25", b"odd\n");
     server.put("project/odd/empty", b"");
     server.put("elsewhere/odd/other", b"");
+    for name in ["deep/1", "deep/a/2", "deep/a/b/3"] {
+        server.put(&format!("project/{name}"), b"deep\n");
+    }
 
     let sandbox = Sandbox::with_flow(FLOW);
     let output = server.run(&sandbox, "s3://bucket/project", &[]).expect_code(0);
@@ -165,6 +168,19 @@ fn inputs_come_from_a_bucket() {
     assert_eq!(dry.number("would_run"), 4, "as large as before, and something else: {dry:?}");
     let checked = server.throng(&sandbox, &["check", "flow.yaml", "--storage", "s3://bucket/project", "--strict"]);
     assert!(!checked.stdout.contains("not there"), "{checked:?}");
+
+    // A pattern finds the same there as it does in a directory: files.
+    for (pattern, count) in [("deep/*", 1), ("deep/**", 3), ("deep/**/*", 3), ("deep/*/*", 1), ("**/b/3", 1)] {
+        let flow = format!("tasks: {{ look: {{ foreach: {{ f: '{pattern}' }}, run: 'cat {{in}}', in: '{{f}}' }} }}");
+        let (sandbox, plain) = (Sandbox::with_flow(&flow), Sandbox::new());
+        for name in ["deep/1", "deep/a/2", "deep/a/b/3"] {
+            plain.write(name, "deep\n");
+        }
+        for storage in ["s3://bucket/project", plain.path().to_str().unwrap()] {
+            let found = server.throng(&sandbox, &["check", "flow.yaml", "--storage", storage, "--json"]).expect_code(0);
+            assert_eq!(found.number("tasks"), count, "{pattern} in {storage}");
+        }
+    }
 
     let missing = server.run(&sandbox, "s3://bucket/elsewhere", &[]).expect_code(2);
     assert!(missing.stderr.contains("is not there, nor at s3://bucket/elsewhere/data/"), "{missing:?}");

@@ -108,10 +108,15 @@ fn what_cannot_be_replayed() {
             && no_room.contains("--replay-sizes 0.001"),
         "{no_room}"
     );
+    assert!(!sandbox.exists(".throng"), "nothing has begun");
+    sandbox.write("long.json", &small().replace("7.5", "1e6"));
+    let century = words(&["run", "long.json", "--replay", "1e6"]);
+    assert!(century.contains("to replay the task `right_2` would take longer than a century"), "{century}");
+    assert!(century.contains("give --replay at most 3153"), "{century}");
     let native = words(&["run", "flow.yaml", "--replay", "0.1"]);
     assert!(native.contains("--replay is for traces in WfFormat, and `flow` is a workflow"), "{native}");
     for wrong in ["-1", "nan", "inf", "fast"] {
-        assert!(words(&["run", "t.json", "--replay", wrong]).contains("write a number from 0 up"), "{wrong}");
+        assert!(words(&["run", "t.json", "--replay", wrong]).contains("write a number from 0 to 1000000"), "{wrong}");
     }
     let old = words(&["run", "t.json", "--replay-sizes", "1"]);
     assert!(old.contains("--replay <FACTOR>"), "{old}");

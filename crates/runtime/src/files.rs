@@ -17,6 +17,8 @@ use throng_core::fingerprint::Stamp;
 use throng_core::workflow::path as flow_path;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::tier::tier_of;
+
 mod tree;
 
 /// How long what was seen of a directory counts: long enough that short tasks do not walk through it each.
@@ -112,9 +114,9 @@ impl Workplace {
         Some(PathBuf::from(OsString::from_vec(target.into_bytes())))
     }
 
-    /// Whether a link lies at a path that leads to something directly in a directory.
-    pub(crate) fn leads_into(&self, path: &str, directory: Option<&Path>) -> bool {
-        directory.is_some_and(|directory| self.link(path).is_some_and(|target| target.parent() == Some(directory)))
+    /// The memory tier that a link at a path leads into, if one lies there.
+    pub(crate) fn tier_at(&self, path: &str) -> Option<PathBuf> {
+        self.link(path).and_then(|target| tier_of(&target).map(Path::to_owned))
     }
 
     /// Makes a link; never in the place of anything.

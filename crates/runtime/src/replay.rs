@@ -37,24 +37,37 @@ pub enum ReplayError {
     },
 }
 
-/// Makes the directory and what comes from outside, as far as it is not there already; says how many files were made.
-pub fn prepare(flow: &Workflow, directory: &Path) -> Result<u64, ReplayError> {
-    let failed = |what: &'static str, path: &Path| {
-        let path = path.to_owned();
-        move |error| ReplayError::Io { what, path, error }
-    };
-    std::fs::create_dir_all(directory).map_err(failed("make", directory))?;
+fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ReplayError {
+    let path = path.to_owned();
+    move |error| ReplayError::Io { what, path, error }
+}
+
+/// Looks whether there is room for what is not there already; changes nothing.
+pub fn check_room(flow: &Workflow, directory: &Path) -> Result<(), ReplayError> {
+    find_missing(flow, directory).map(drop)
+}
+
+/// What is not there already, for which there is room, and how large it will be.
+fn find_missing(flow: &Workflow, directory: &Path) -> Result<Vec<(ObjectId, u64)>, ReplayError> {
     let missing: Vec<(ObjectId, u64)> = (0..flow.object_count())
         .map(ObjectId::at)
         .map(|object| (object, flow.declared_size(object).unwrap_or(0)))
         .filter(|(object, bytes)| !is_there(&directory.join(flow.object_name(*object)), *bytes))
         .collect();
     let needed_bytes = missing.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-    let room = rustix::fs::statvfs(directory).map_err(|error| failed("look at", directory)(error.into()))?;
+    let existing = directory.ancestors().find(|path| path.exists()).unwrap_or(directory);
+    let room = rustix::fs::statvfs(existing).map_err(|error| failed("look at", existing)(error.into()))?;
     let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
     if needed_bytes > free_bytes {
         return Err(ReplayError::NoRoom { path: directory.to_owned(), needed_bytes, free_bytes });
     }
+    Ok(missing)
+}
+
+/// Makes the directory and what comes from outside, as far as it is not there already; says how many files were made.
+pub fn prepare(flow: &Workflow, directory: &Path) -> Result<u64, ReplayError> {
+    let missing = find_missing(flow, directory)?;
+    std::fs::create_dir_all(directory).map_err(failed("make", directory))?;
     let mut made = 0;
     for (object, bytes) in missing.into_iter().filter(|(object, _)| flow.producer(*object).is_none()) {
         let name = flow.object_name(object);

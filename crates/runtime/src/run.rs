@@ -1,7 +1,7 @@
 //! One run of a workflow on this machine, from what is recorded to how it ended.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
@@ -26,7 +26,8 @@ use crate::host;
 use crate::objects::Objects;
 use crate::process::leftover;
 use crate::state::{
-    About, Lock, NodeSetup, PoolSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole,
+    About, ExpectedData, Lock, NodeSetup, PoolSetup, RunDirectory, RunEnd, StateDirectory, StateError, io_error,
+    write_whole,
 };
 use crate::store::journal::{self, Pending, UNFINISHED};
 use crate::store::{Journal, JournalError, Recorded};
@@ -148,11 +149,10 @@ impl Outlook {
         }
         let place = Workplace::open(&options.directory, PathBuf::new(), PathBuf::new())
             .map_err(io_error("open", &options.directory))?;
-        let leftover = tier::noted(&state);
         let plan = match &options.tier {
             Some(wanted) => {
                 evict::check(&wanted.evict)?;
-                Some(Plan::new(&flow, &place, leftover.as_deref(), wanted)?)
+                Some(Plan::new(&flow, &place, wanted)?)
             }
             None => None,
         };
@@ -164,7 +164,7 @@ impl Outlook {
             }
             None => flow,
         };
-        let known = look(&flow, &recorded, &place, &options, (plan.as_ref(), leftover.as_deref()));
+        let known = look(&flow, &recorded, &place, &options, plan.as_ref());
         let nothing_known = recorded.is_empty() && !options.wish.adopt && options.wish.targets.is_empty();
         let verdicts = if nothing_known {
             Vec::new()
@@ -262,14 +262,34 @@ impl Outlook {
         let lock = state.lock()?;
         // Another engine may have come and gone between the two.
         let early = early.filter(|_| ![state.journal(), state.slots(), state.tier()].iter().any(|left| left.exists()));
-        let outlook = if let Some(outlook) = early {
-            outlook
-        } else {
-            state.check_home(&options.home)?;
-            clear_up(&state, &flow, &options.directory)?;
-            Outlook::new(flow, options)?
-        };
-        outlook.set_up(state, lock, links)
+        match early {
+            Some(outlook) => outlook.set_up(state, lock, links),
+            None => Outlook::begin_after(flow, options, (state, lock), links),
+        }
+    }
+
+    /// The same for a trace: the files that it has from outside are made by `prepare`, when nobody else can be using them.
+    pub fn begin_replay<E: From<RunError>>(
+        flow: Arc<Workflow>,
+        options: Options,
+        prepare: impl FnOnce(&Workflow, &Path) -> Result<(), E>,
+    ) -> Result<Run, E> {
+        let state = StateDirectory::new(&options.state);
+        let lock = state.lock().map_err(RunError::from)?;
+        prepare(&flow, &options.directory)?;
+        Ok(Outlook::begin_after(flow, options, (state, lock), None)?)
+    }
+
+    /// Goes on where somebody else may have been before.
+    fn begin_after(
+        flow: Arc<Workflow>,
+        options: Options,
+        (state, lock): (StateDirectory, Lock),
+        links: Option<DirectoryLock>,
+    ) -> Result<Run, RunError> {
+        state.check_home(&options.home)?;
+        clear_up(&state, &flow, &options.directory)?;
+        Outlook::new(flow, options)?.set_up(state, lock, links)
     }
 
     fn set_up(mut self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
@@ -279,7 +299,7 @@ impl Outlook {
         let place = self.options.directory.clone();
         let clearing = self.plan.is_some().then(|| Clearing { state: state.clone(), directory: place.clone() });
         let tier = match self.plan.take() {
-            Some(plan) => Some(Tier::make(&plan.options, plan.staged, (&state, &place), links)?),
+            Some(plan) => Some(Tier::make(plan, (&state, &place), links)?),
             None => None,
         };
         let journal = self.open_journal(&state)?;
@@ -445,10 +465,10 @@ impl Run {
     /// Runs everything; returns when nothing is left to do.
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
         let end = self.driver.execute();
-        drop(self.clearing);
+        drop(self.clearing.take());
         let mut end = end?;
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
-            data.expected = tier::plan::expected(&self.flow, &self.about.node);
+            data.expected = expect(self.flow.clone(), self.about.node.clone());
         }
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;
@@ -456,15 +476,21 @@ impl Run {
     }
 }
 
+/// Nobody waits longer than this at the end of a run to hear what was to be expected of it.
+const EXPECTING_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What had to be brought, by prediction, if that is soon worked out.
+fn expect(flow: Arc<Workflow>, setup: NodeSetup) -> Option<ExpectedData> {
+    let (sender, answer) = mpsc::channel();
+    let work = move || sender.send(tier::plan::expected(&flow, &setup));
+    // Whoever is not done in time ends with the program.
+    std::thread::Builder::new().name("predictor".to_owned()).spawn(work).ok()?;
+    answer.recv_timeout(EXPECTING_PATIENCE).ok().flatten()
+}
+
 /// Looks at every file that matters; nothing if nothing is recorded and nothing is to be adopted. What is brought has been looked at in
 /// the storage, and links that a killed run has left count as nothing.
-fn look(
-    flow: &Workflow,
-    recorded: &Recorded,
-    place: &Workplace,
-    options: &Options,
-    (plan, leftover): (Option<&Plan>, Option<&Path>),
-) -> Vec<Known> {
+fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Options, plan: Option<&Plan>) -> Vec<Known> {
     let is_curious = !recorded.is_empty() || options.wish.adopt || order::uses_sizes(&options.order);
     if !is_curious && plan.is_none() {
         return Vec::new();
@@ -477,7 +503,8 @@ fn look(
             let found_content = if content && found.is_present() { plan.content(name) } else { 0 };
             return Known { made: recorded.made(object), found, found_content };
         }
-        if !is_curious || place.leads_into(name, leftover) {
+        let is_left = number >= flow.made_count() && place.tier_at(name).is_some();
+        if !is_curious || is_left {
             return Known { made: recorded.made(object), ..Known::default() };
         }
         // What cannot be looked at counts as absent; the task that needs it will say why.

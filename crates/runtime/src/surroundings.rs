@@ -9,6 +9,7 @@ use throng_core::workflow::Surroundings;
 use throng_core::workflow::path::{is_inside, normalize};
 
 use crate::storage::Storage;
+use crate::tier::tier_of;
 
 /// Larger files than this are not read as text: positions in them would not fit, and they are a mistake.
 pub const TEXT_BYTES_LIMIT: u64 = 4_000_000_000;
@@ -84,14 +85,12 @@ pub struct Directory {
     reserved: Vec<(String, &'static str)>,
     /// Where files are that are not in it.
     storage: Option<Arc<dyn Storage>>,
-    /// Links into this directory count as absent.
-    tier: Option<PathBuf>,
 }
 
 impl Directory {
     /// Paths start from here.
     pub fn new(path: &Path) -> Self {
-        Directory { path: path.to_owned(), reserved: Vec::new(), storage: None, tier: None }
+        Directory { path: path.to_owned(), reserved: Vec::new(), storage: None }
     }
 
     /// What is not there may be in a storage.
@@ -99,18 +98,6 @@ impl Directory {
     pub fn with_storage(mut self, storage: Option<Arc<dyn Storage>>) -> Self {
         self.storage = storage;
         self
-    }
-
-    /// Links into a tier come and go with a run: they are not what a workflow is read for.
-    #[must_use]
-    pub fn without_links_into(mut self, tier: Option<PathBuf>) -> Self {
-        self.tier = tier;
-        self
-    }
-
-    fn is_of_tier(&self, path: &Path) -> bool {
-        let target = self.tier.as_ref().and_then(|_| std::fs::read_link(path).ok());
-        target.is_some_and(|target| target.parent() == self.tier.as_deref())
     }
 
     /// Keeps a path from being made by a task, if it lies in the directory.
@@ -127,6 +114,11 @@ impl Directory {
 pub(crate) const MATCHING: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
+/// Links into a memory tier come and go with a run: they are not what a workflow is read for.
+fn is_of_tier(path: &Path) -> bool {
+    std::fs::read_link(path).is_ok_and(|target| tier_of(&target).is_some())
+}
+
 /// Looks for what matches the parts of a pattern below a directory; `prefix` is how that is written. Links to directories are
 /// followed, except by `**`, which could go round in circles.
 fn search(directory: &Path, prefix: &str, parts: &[&str], found: &mut Vec<String>) -> Result<(), String> {
@@ -134,7 +126,7 @@ fn search(directory: &Path, prefix: &str, parts: &[&str], found: &mut Vec<String
     if !part.contains(['*', '?', '[']) {
         let path = directory.join(part);
         return match rest {
-            [] if path.symlink_metadata().is_ok() => {
+            [] if path.symlink_metadata().is_ok() && !is_of_tier(&path) => {
                 found.push(format!("{prefix}{part}"));
                 Ok(())
             }
@@ -153,6 +145,9 @@ fn search(directory: &Path, prefix: &str, parts: &[&str], found: &mut Vec<String
         if !pattern.matches_with(&name.to_string_lossy(), MATCHING) {
             continue;
         }
+        if kind.as_ref().is_ok_and(|kind| kind.is_symlink()) && is_of_tier(&entry.path()) {
+            continue;
+        }
         let is_directory = || kind.as_ref().is_ok_and(|kind| kind.is_dir() || !is_any_depth && kind.is_symlink());
         let is_wanted = rest.is_empty() && !is_any_depth || is_directory();
         let Some(text) = name.to_str() else {
@@ -163,7 +158,6 @@ fn search(directory: &Path, prefix: &str, parts: &[&str], found: &mut Vec<String
         };
         match rest {
             _ if is_any_depth && is_directory() => search(&entry.path(), &format!("{prefix}{text}/"), parts, found)?,
-            [] if is_any_depth => found.push(format!("{prefix}{text}")),
             [] => found.push(format!("{prefix}{text}")),
             rest if is_directory() => search(&entry.path(), &format!("{prefix}{text}/"), rest, found)?,
             _ => {}
@@ -202,7 +196,7 @@ impl Surroundings for Directory {
 
     fn exists(&self, path: &str) -> bool {
         let place = self.path.join(path);
-        if place.exists() && !self.is_of_tier(&place) {
+        if place.exists() && !is_of_tier(&place) {
             return true;
         }
         // What cannot be looked at now may be there: whoever needs it will say why not.

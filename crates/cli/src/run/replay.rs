@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use throng_core::workflow::{Replay, Workflow};
-use throng_runtime::replay::{ReplayError, prepare};
+use throng_runtime::replay::{self, ReplayError, prepare};
 
 use crate::exit::Failure;
 use crate::load::Loaded;
@@ -38,7 +38,7 @@ const FACTOR_LIMIT: f64 = 1e6;
 
 fn factor(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|factor| (0.0..=FACTOR_LIMIT).contains(factor));
-    number.ok_or_else(|| "write a number from 0 up, such as 0.01".to_owned())
+    number.ok_or_else(|| "write a number from 0 to 1000000, such as 0.01".to_owned())
 }
 
 impl ReplayArguments {
@@ -86,8 +86,21 @@ impl ReplayArguments {
 }
 
 /// Makes what the replay needs from outside.
-pub fn make_inputs(flow: &Workflow, directory: &Path) -> Result<(), Failure> {
-    let made = prepare(flow, directory).map_err(|error| match &error {
+pub fn make_inputs(flow: &Workflow, directory: &Path, is_quiet: bool) -> Result<(), Failure> {
+    let made = prepare(flow, directory).map_err(trouble)?;
+    if made > 0 && !is_quiet {
+        note!("made {} that the trace has from outside, in {}", words::count(made, "file"), directory.display());
+    }
+    Ok(())
+}
+
+/// Looks whether there is room for a replay, before anything begins.
+pub fn check_room(flow: &Workflow, directory: &Path) -> Result<(), Failure> {
+    replay::check_room(flow, directory).map_err(trouble)
+}
+
+fn trouble(error: ReplayError) -> Failure {
+    match &error {
         ReplayError::NoRoom { path, needed_bytes, free_bytes } => Failure::bad_input(
             format!(
                 "the files of this replay need {} more, and there are only {} left where {} is",
@@ -100,9 +113,5 @@ pub fn make_inputs(flow: &Workflow, directory: &Path) -> Result<(), Failure> {
         ReplayError::Io { .. } => {
             Failure::bad_input(error, "make it writable, or put the files elsewhere with --state DIR")
         }
-    })?;
-    if made > 0 {
-        note!("made {} that the trace has from outside, in {}", words::count(made, "file"), directory.display());
     }
-    Ok(())
 }

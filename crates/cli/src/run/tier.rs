@@ -93,7 +93,11 @@ pub fn remedy(error: &TierError) -> String {
         TierError::NoRoom { .. } => "give --memory-tier less, or another --tier-directory".to_owned(),
         TierError::Place { .. } => "give a --tier-directory that is there and can be written to".to_owned(),
         TierError::Shared(_) => {
-            "wait for it, or use a copy of the directory: links of both would be in each other's way".to_owned()
+            "wait for it to end: links of both would be in each other's way".to_owned()
+        }
+        TierError::Held { .. } => {
+            "wait for it to end; in a copy of its directory, or in one that both use by a link, delete such links or use another directory"
+                .to_owned()
         }
         TierError::Unclear { error, .. } if error.kind() == std::io::ErrorKind::IsADirectory => {
             "only files are brought: name the files in it, or put the directory beside the workflow".to_owned()

@@ -7,6 +7,12 @@ use throng_runtime::store::JournalError;
 
 use crate::exit::Failure;
 
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        failure(error)
+    }
+}
+
 /// The message for somebody who wanted a run.
 pub fn failure(error: RunError) -> Failure {
     match &error {

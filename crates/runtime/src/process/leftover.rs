@@ -1,10 +1,13 @@
 //! Ending what an engine that was killed has left running.
 //!
-//! A process is only touched when it is certain to be ours: the group's leader must have started at the
-//! moment noted, or, if the leader is gone, members of its group must carry the name of this state
-//! directory in their environment. Numbers of processes are used again within seconds on a busy machine.
+//! A process is only touched when it is certain to be ours: the group's leader must have started at the moment noted, and not say that it
+//! belongs to another state directory, of which this one may be a copy; or, if the leader is gone, members of its group must carry the name
+//! of this state directory in their environment. Numbers of processes are used again within seconds on a busy machine.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -51,7 +54,7 @@ pub fn end_leftovers(table: &Path, mark: &str) -> Result<BTreeSet<u64>, i32> {
 
 fn is_ours(noted: &Noted, mark: &str) -> bool {
     match look_at(noted.pid) {
-        Some(_) => is_leader(noted),
+        Some(_) => is_leader(noted) && !is_of_another(noted.pid, mark),
         None => members(noted.pid).any(|member| carries(member.pid, mark)),
     }
 }
@@ -73,7 +76,23 @@ fn is_alive(noted: &Noted) -> bool {
 }
 
 fn carries(pid: i32, mark: &str) -> bool {
-    let wanted = format!("{RUN_VARIABLE}={mark}");
+    mark_of(pid).is_some_and(|carried| carried == mark.as_bytes())
+}
+
+/// The state directory of which a process says that it belongs to it.
+fn mark_of(pid: i32) -> Option<Vec<u8>> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value =
+        |variable: &[u8]| variable.strip_prefix(RUN_VARIABLE.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec);
+    variables.find_map(value)
+}
+
+/// Whether a process belongs to another state directory that is still there: then the table is a copy of that one's. A directory that was
+/// moved has taken its processes with it.
+fn is_of_another(pid: i32, mark: &str) -> bool {
+    let Some(other) = mark_of(pid).filter(|other| other != mark.as_bytes()) else { return false };
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let theirs = identity(Path::new(OsStr::from_bytes(&other)));
+    theirs.is_some() && theirs != identity(Path::new(mark))
 }

@@ -48,7 +48,10 @@ impl Storage for Directory {
     }
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
-        surroundings::Directory::new(&self.path).glob(pattern)
+        let mut names = surroundings::Directory::new(&self.path).glob(pattern)?;
+        // Only files are brought.
+        names.retain(|name| !self.path.join(name).is_dir());
+        Ok(names)
     }
 
     fn place(&self, name: &str) -> String {

@@ -112,7 +112,7 @@ impl Storage for S3 {
         let plain = normal.find(['*', '?', '[']).unwrap_or(normal.len());
         let (directory, rest) = normal.split_at(normal[..plain].rfind('/').map_or(0, |slash| slash + 1));
         // Where only the last part is a pattern, what lies deeper does not matter.
-        let is_deep = rest.contains('/');
+        let is_deep = rest.contains('/') || rest.contains("**");
         let (mut names, mut found) = (Vec::new(), Vec::new());
         let start = self.key(directory);
         let all = Names { start: &start, is_deep, from: None, pages: u32::MAX };

@@ -13,19 +13,19 @@
 //! for any other missing input, with its retries and its place in the record.
 
 pub(crate) mod bringing;
+mod mark;
 mod note;
 pub(crate) mod plan;
 mod room;
 pub(crate) mod survey;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use throng_core::fingerprint::Stamp;
@@ -36,8 +36,11 @@ use crate::files::Workplace;
 use crate::state::{DataEnd, StateDirectory, StateError};
 use crate::storage::{PIECE_BYTES, Storage};
 use bringing::Line;
+use mark::hold;
+pub(crate) use mark::tier_of;
 use note::Note;
-pub use note::{clear, noted};
+pub use note::clear;
+use plan::Plan;
 
 /// A tier as somebody wants it.
 #[derive(Clone, Debug)]
@@ -79,6 +82,14 @@ pub enum TierError {
     /// Somebody else's links would be in the way.
     #[error("another run with a memory tier, with its state elsewhere, is at work in {}", .0.display())]
     Shared(PathBuf),
+    /// A link of a run that goes on.
+    #[error("`{name}` is a link into {}, the memory tier of a run that goes on", tier.display())]
+    Held {
+        /// Where it lies.
+        name: String,
+        /// Where it leads.
+        tier: PathBuf,
+    },
     /// An input that cannot be looked at.
     #[error("cannot look at the input `{name}` at {place}: {error}")]
     Unclear {
@@ -111,8 +122,12 @@ fn is_own_name(name: &str) -> bool {
     }
 }
 
-/// A killed engine's lock can outlive it for a moment, in a process that it was just about to start.
-const DEAD_HOLDER_PATIENCE: Duration = Duration::from_millis(500);
+/// What a copy looks like that nobody has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Copied {
+    bytes: u64,
+    modified: (i64, i64),
+}
 
 /// Why an input is not here.
 #[derive(Debug)]
@@ -131,8 +146,8 @@ pub(crate) struct Tier {
     capacity_bytes: u64,
     /// Which inputs it is for, in ascending order, and what they were when the run began.
     staged: Vec<(ObjectId, Stamp)>,
-    /// What is here: what was read.
-    here: Mutex<HashMap<ObjectId, Stamp>>,
+    /// What is here: what was read, and what its copy looks like.
+    here: Mutex<HashMap<ObjectId, (Stamp, Option<Copied>)>>,
     note: Mutex<Note>,
     pub(super) line: Line,
     is_over: AtomicBool,
@@ -140,6 +155,8 @@ pub(crate) struct Tier {
     brought_bytes: AtomicU64,
     dropped_bytes: AtomicU64,
     _lock: Option<DirectoryLock>,
+    /// Tells others that it is in use.
+    _held: Option<File>,
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -149,11 +166,12 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Tier {
     /// Makes a tier for these inputs of a workflow.
     pub(crate) fn make(
-        options: &Options,
-        staged: Vec<(ObjectId, Stamp)>,
+        plan: Plan,
         (state, home): (&StateDirectory, &Path),
         lock: Option<DirectoryLock>,
     ) -> Result<Tier, TierError> {
+        let Plan { options, staged, left } = plan;
+        clear_left(home, &left)?;
         let all: u64 = staged.iter().map(|(_, stamp)| stamp.size).fold(0, u64::saturating_add);
         let room = room::choose(options.directory.as_deref(), state.path(), options.capacity_bytes.min(all))?;
         let (path, note) = loop {
@@ -163,6 +181,7 @@ impl Tier {
                 break (path, note);
             }
         };
+        let held = hold(&path).ok().and_then(Result::ok);
         Ok(Tier {
             storage: options.storage.clone(),
             path,
@@ -176,6 +195,7 @@ impl Tier {
             brought_bytes: AtomicU64::new(0),
             dropped_bytes: AtomicU64::new(0),
             _lock: lock,
+            _held: held,
         })
     }
 
@@ -204,6 +224,11 @@ impl Tier {
         self.path.join(object.0.to_string())
     }
 
+    fn look_at_copy(&self, object: ObjectId) -> Option<Copied> {
+        let found = self.file(object).metadata().ok()?;
+        Some(Copied { bytes: found.len(), modified: (found.mtime(), found.mtime_nsec()) })
+    }
+
     /// Whether the link of an input is there and ours.
     fn is_linked(&self, place: &Workplace, name: &str, object: ObjectId) -> bool {
         place.link(name).is_some_and(|target| target == self.file(object))
@@ -225,7 +250,9 @@ impl Tier {
     ) -> Option<Result<Stamp, (i32, String)>> {
         self.room_for(object)?;
         let known = held(&self.here).get(&object).copied();
-        if let Some(stamp) = known.filter(|_| self.is_linked(place, name, object)) {
+        // Whoever may write to anything may have written to a copy, and whoever clears memory up may have taken it away.
+        let is_whole = |copied: Option<Copied>| copied.is_some() && copied == self.look_at_copy(object);
+        if let Some((stamp, _)) = known.filter(|(_, copied)| is_whole(*copied) && self.is_linked(place, name, object)) {
             return Some(Ok(stamp));
         }
         match self.bring(place, name, object, goes_on) {
@@ -242,11 +269,16 @@ impl Tier {
         object: ObjectId,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Stamp, Absent> {
-        if place.is_occupied(name) && !place.leads_into(name, Some(&self.path)) {
-            return Err(Absent::InPlace);
+        match place.tier_at(name) {
+            Some(other) if other != self.path => {
+                let why = format!("`{name}` is a link into {}, the memory tier of another run", other.display());
+                return Err(Absent::Failed(libc::EEXIST, why));
+            }
+            None if place.is_occupied(name) => return Err(Absent::InPlace),
+            _ => {}
         }
         let stamp = self.copy(name, object, goes_on).map_err(|error| self.in_words(place, name, &error))?;
-        held(&self.here).insert(object, stamp);
+        held(&self.here).insert(object, (stamp, self.look_at_copy(object)));
         match self.link(place, name, object) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Absent::InPlace),
             Err(error) => {
@@ -296,7 +328,12 @@ impl Tier {
             let why = format!("it has grown from {room} to {size} bytes since the run began: run again");
             return Err(io::Error::other(why));
         }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(part);
+        let mut file = file.map_err(|error| match error.kind() {
+            // Not the input is missing.
+            ErrorKind::NotFound => io::Error::other("the directory of the memory tier is not there any more"),
+            _ => error,
+        })?;
         let mut piece = vec![0; PIECE_BYTES.min(size.max(1) as usize)];
         let mut copied = 0;
         loop {
@@ -345,7 +382,7 @@ impl Tier {
         match std::fs::remove_file(self.file(object)) {
             Err(error) if error.kind() != ErrorKind::NotFound => false,
             _ => {
-                self.dropped_bytes.fetch_add(stamp.map_or(0, |stamp| stamp.size), Ordering::Relaxed);
+                self.dropped_bytes.fetch_add(stamp.map_or(0, |(stamp, _)| stamp.size), Ordering::Relaxed);
                 true
             }
         }
@@ -375,8 +412,18 @@ pub(crate) struct Clearing {
 impl Drop for Clearing {
     fn drop(&mut self) {
         // What cannot be taken away now stays on the note, for the next run.
-        let _ = clear(&self.state, &self.directory, std::iter::empty());
+        let _ = note::clear_own(&self.state, &self.directory);
     }
+}
+
+/// Takes away links that dead runs have left whose states nobody has any more, and the tiers that they lead into.
+fn clear_left(home: &Path, left: &[(String, PathBuf)]) -> Result<(), TierError> {
+    let failed = |error| TierError::Place { directory: home.to_owned(), error };
+    for (name, _) in left {
+        std::fs::remove_file(home.join(name)).map_err(failed)?;
+    }
+    let tiers: BTreeSet<&PathBuf> = left.iter().map(|(_, tier)| tier).collect();
+    tiers.into_iter().try_for_each(|tier| note::remove(tier)).map_err(failed)
 }
 
 /// Keeps others from making links in the same directory.
@@ -388,17 +435,11 @@ pub(crate) struct DirectoryLock {
 /// Locks a workflow's directory against other tiers, before anybody looks at what lies there; nothing where the file system does not know
 /// such locks.
 pub(crate) fn lock(directory: &Path) -> Result<Option<DirectoryLock>, TierError> {
-    let file = File::open(directory).map_err(|error| TierError::Place { directory: directory.to_owned(), error })?;
-    let deadline = Instant::now() + DEAD_HOLDER_PATIENCE;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(DirectoryLock { _file: file })),
-            Err(TryLockError::Error(_)) => return Ok(None),
-            Err(TryLockError::WouldBlock) if Instant::now() > deadline => {
-                return Err(TierError::Shared(directory.to_owned()));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
-        }
+    let held = hold(directory).map_err(|error| TierError::Place { directory: directory.to_owned(), error })?;
+    match held {
+        Ok(file) => Ok(Some(DirectoryLock { _file: file })),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => Err(TierError::Shared(directory.to_owned())),
     }
 }
 

@@ -16,6 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::mark::is_held;
 use crate::files::Workplace;
 use crate::state::{StateDirectory, StateError, io_error, sync_directory, write_durably};
 
@@ -29,11 +30,6 @@ const NOT_MADE: u8 = b'k';
 pub(super) struct Note {
     links: File,
     noted: HashSet<String>,
-}
-
-/// Where the tier is that was noted last, if it may still be there.
-pub fn noted(state: &StateDirectory) -> Option<PathBuf> {
-    read(state).ok().flatten().map(|(tier, _)| tier)
 }
 
 /// Where the tier is, and the directory with its links.
@@ -91,9 +87,26 @@ impl Note {
     }
 }
 
-/// Takes away what a tier has left, in the workflow's directory and elsewhere. The directory may have been moved since, with its state.
+/// Takes away what the tier of a dead run has left, in the workflow's directory and elsewhere. What somebody uses is left alone: then the
+/// note is a copy, and the run that it tells of goes on where it was copied from. The directory may have been moved since, with its state.
 /// `inputs` are names at which a link may be that was not noted because the power failed.
 pub fn clear<'a>(
+    state: &StateDirectory,
+    directory: &Path,
+    inputs: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), StateError> {
+    match read(state)? {
+        Some((tier, _)) if is_held(&tier) => remove_note(state),
+        _ => clear_noted(state, directory, inputs),
+    }
+}
+
+/// Takes away what the tier of this very run has left.
+pub(super) fn clear_own(state: &StateDirectory, directory: &Path) -> Result<(), StateError> {
+    clear_noted(state, directory, std::iter::empty())
+}
+
+fn clear_noted<'a>(
     state: &StateDirectory,
     directory: &Path,
     inputs: impl Iterator<Item = &'a str> + Clone,
@@ -109,6 +122,11 @@ pub fn clear<'a>(
         }
         remove(&tier).map_err(io_error("delete", &tier))?;
     }
+    remove_note(state)
+}
+
+fn remove_note(state: &StateDirectory) -> Result<(), StateError> {
+    let note = state.tier();
     match std::fs::remove_dir_all(&note) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error("delete", &note)(error)),
         _ => Ok(()),
@@ -125,7 +143,7 @@ fn clear_links<'a>(
     let links = std::fs::read(note.join("links")).unwrap_or_default();
     let lines = || links.split(|byte| *byte == 0).filter_map(|line| Some((*line.first()?, line.get(1..)?)));
     let names = |wanted: u8| lines().filter(move |(what, _)| *what == wanted).map(|(_, name)| name);
-    let unlink = |name: &str| match place.leads_into(name, Some(tier)) {
+    let unlink = |name: &str| match place.tier_at(name).is_some_and(|found| found == tier) {
         true => place.unlink(name).map_err(io_error("delete", &place.path(name))),
         false => Ok(()),
     };
@@ -142,7 +160,7 @@ fn clear_links<'a>(
 }
 
 /// Deletes a tier: its own files, and then itself, if nothing else is in it.
-fn remove(tier: &Path) -> io::Result<()> {
+pub(super) fn remove(tier: &Path) -> io::Result<()> {
     let found = match tier.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         other => other?,
@@ -170,7 +188,7 @@ mod tests {
     fn only_what_is_the_tiers_own_is_taken_away() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("flow");
-        let tier = folder.path().join("throng-tier-x");
+        let tier = folder.path().join("throng-tier-0123456789abcdef");
         std::fs::create_dir_all(root.join("theirs")).unwrap();
         std::fs::create_dir(&tier).unwrap();
         std::fs::set_permissions(&tier, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
@@ -195,7 +213,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(root.join("theirs/3")).unwrap(), "a person's own");
         let left: Vec<_> = std::fs::read_dir(&tier).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, ["notes.txt"]);
-        assert_eq!(noted(&state), None);
+        assert!(read(&state).unwrap().is_none());
         clear(&state, &root, std::iter::empty()).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! What a run with a tier will bring, found out before it begins, and the node that goes with it.
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use throng_core::evict;
@@ -14,7 +14,7 @@ use throng_core::policy::{BadPolicy, Policy};
 use throng_core::predict::{self, Machine};
 use throng_core::workflow::Workflow;
 
-use super::survey::{ranges, survey};
+use super::survey::{Found, Trouble, ranges, survey};
 use super::{Options, TierError};
 use crate::files::Workplace;
 use crate::state::{ExpectedData, NodeSetup, TierSetup};
@@ -29,22 +29,24 @@ pub(crate) struct Plan {
     pub(crate) options: Options,
     /// In ascending order, each with what lies in the storage.
     pub(crate) staged: Vec<(ObjectId, Stamp)>,
+    /// Links that dead runs have left, and where they lead.
+    pub(crate) left: Vec<(String, PathBuf)>,
 }
 
 impl Plan {
     /// Looks at all inputs.
-    pub(crate) fn new(
-        flow: &Workflow,
-        place: &Workplace,
-        leftover: Option<&Path>,
-        options: &Options,
-    ) -> Result<Plan, TierError> {
-        let staged = survey(flow, place, leftover, options.storage.as_ref()).map_err(|unclear| {
-            let name = flow.object_name(unclear.object).to_owned();
-            let place = options.storage.place(&name);
-            TierError::Unclear { name, place, error: unclear.error }
-        })?;
-        Ok(Plan { options: options.clone(), staged })
+    pub(crate) fn new(flow: &Workflow, place: &Workplace, options: &Options) -> Result<Plan, TierError> {
+        let name = |object| flow.object_name(object).to_owned();
+        let Found { staged, left } =
+            survey(flow, place, options.storage.as_ref()).map_err(|trouble| match trouble {
+                Trouble::Unclear { object, error } => {
+                    let place = options.storage.place(flow.object_name(object));
+                    TierError::Unclear { name: name(object), place, error }
+                }
+                Trouble::Held { object, tier } => TierError::Held { name: name(object), tier },
+            })?;
+        let left = left.into_iter().map(|(object, tier)| (name(object), tier)).collect();
+        Ok(Plan { options: options.clone(), staged, left })
     }
 
     /// What lies in the storage, if an object is brought from there.

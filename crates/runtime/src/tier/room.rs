@@ -7,6 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::TierError;
+use super::mark::PREFIX;
 
 /// A file system in memory that every Linux has.
 const IN_MEMORY: &str = "/dev/shm";
@@ -20,11 +21,13 @@ fn free_bytes(directory: &Path) -> io::Result<u64> {
 
 /// The directory in which to make a tier that will hold so many bytes.
 pub(super) fn choose(asked: Option<&Path>, state: &Path, needed_bytes: u64) -> Result<PathBuf, TierError> {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // Without links and ways up, so that it is found whatever is moved meanwhile.
+    let absolute = |path: &Path| std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     if asked.is_none() && free_bytes(Path::new(IN_MEMORY)).is_ok_and(|free| free >= needed_bytes) {
         return Ok(PathBuf::from(IN_MEMORY));
     }
-    let directory = absolute(asked.unwrap_or(state));
+    let wanted = asked.unwrap_or(state);
+    let directory = absolute(wanted).unwrap_or_else(|_| wanted.to_owned());
     match free_bytes(&directory) {
         Ok(free_bytes) if free_bytes < needed_bytes => Err(TierError::NoRoom { directory, free_bytes, needed_bytes }),
         Ok(_) => Ok(directory),
@@ -36,7 +39,7 @@ pub(super) fn choose(asked: Option<&Path>, state: &Path, needed_bytes: u64) -> R
 pub(super) fn name_below(directory: &Path) -> PathBuf {
     // Seeded by the system, and differently each time.
     let chance = RandomState::new().build_hasher().finish();
-    directory.join(format!("throng-tier-{chance:016x}"))
+    directory.join(format!("{PREFIX}{chance:016x}"))
 }
 
 /// Makes a directory that nobody else may look into; false if there is something already.

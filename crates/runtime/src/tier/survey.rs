@@ -1,7 +1,7 @@
 //! What of a workflow's inputs has to be brought: those that lie in the storage and not in the workflow's directory.
 
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::ObjectId;
@@ -10,33 +10,47 @@ use throng_core::workflow::{Workflow, path};
 use crate::files::Workplace;
 use crate::storage::Storage;
 
+use super::mark::is_held;
+
 /// Fewer files than this are looked at sooner than a thread is started.
 const FILES_PER_THREAD: usize = 64;
 
-/// An input that cannot be looked at in the storage.
+/// An input that keeps a run from beginning.
 #[derive(Debug)]
-pub(crate) struct Unclear {
-    pub(crate) object: ObjectId,
-    pub(crate) error: io::Error,
+pub(crate) enum Trouble {
+    /// It cannot be looked at in the storage.
+    Unclear { object: ObjectId, error: io::Error },
+    /// At its place is a link into a tier that another run uses.
+    Held { object: ObjectId, tier: PathBuf },
 }
 
-/// The inputs that have to be brought, in ascending order, each with what lies in the storage.
+/// What was found of a workflow's inputs.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Those that have to be brought, in ascending order, each with what lies in the storage.
+    pub(crate) staged: Vec<(ObjectId, Stamp)>,
+    /// Those at whose place a link was left into a tier that nobody uses any more, and that tier.
+    pub(crate) left: Vec<(ObjectId, PathBuf)>,
+}
+
+/// Looks at all inputs.
 ///
 /// What a command names by a path that leads out of the directory is read where it is: a link of ours has no place there.
-pub(crate) fn survey(
-    flow: &Workflow,
-    place: &Workplace,
-    leftover: Option<&Path>,
-    storage: &dyn Storage,
-) -> Result<Vec<(ObjectId, Stamp)>, Unclear> {
+pub(crate) fn survey(flow: &Workflow, place: &Workplace, storage: &dyn Storage) -> Result<Found, Trouble> {
     let look_at = |number: usize| {
         let object = ObjectId::at(number);
         let name = flow.object_name(object);
-        if !path::is_inside(name) || place.is_occupied(name) && !place.leads_into(name, leftover) {
+        if !path::is_inside(name) {
             return Ok(None);
         }
-        let stamp = storage.stamp(name).map_err(|error| Unclear { object, error })?;
-        Ok(Some((object, stamp)))
+        let tier = place.tier_at(name);
+        match &tier {
+            None if place.is_occupied(name) => return Ok(None),
+            Some(tier) if is_held(tier) => return Err(Trouble::Held { object, tier: tier.clone() }),
+            _ => {}
+        }
+        let stamp = storage.stamp(name).map_err(|error| Trouble::Unclear { object, error })?;
+        Ok(Some((object, stamp, tier)))
     };
     let (first, last) = (flow.made_count(), flow.object_count());
     let share = (last - first).div_ceil(storage.at_once() * 4).max(FILES_PER_THREAD);
@@ -47,17 +61,20 @@ pub(crate) fn survey(
                 let look_at = &look_at;
                 scope.spawn(move || {
                     let found = (start..last.min(start + share)).map(look_at);
-                    found.collect::<Result<Vec<_>, Unclear>>()
+                    found.collect::<Result<Vec<_>, Trouble>>()
                 })
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("looking at files does not panic")).collect::<Vec<_>>()
     });
-    let mut staged = Vec::new();
+    let mut found = Found::default();
     for part in parts {
-        staged.extend(part?.into_iter().flatten());
+        for (object, stamp, tier) in part?.into_iter().flatten() {
+            found.staged.push((object, stamp));
+            found.left.extend(tier.map(|tier| (object, tier)));
+        }
     }
-    Ok(staged)
+    Ok(found)
 }
 
 /// The same as ranges of numbers, the last of each not counted.

@@ -8,7 +8,7 @@ use super::super::pattern::Piece;
 use super::super::problem::Problem;
 use super::super::strings::Interner;
 use super::super::{NONE, Settings, Span, Template, UNKNOWN, Workflow, edges};
-use super::document::Document;
+use super::document::{Document, SECONDS_LIMIT};
 use super::links::Links;
 use super::versions::{Files, Version};
 use super::{Replay, paths};
@@ -54,6 +54,7 @@ pub(super) fn assemble(
         classes: BTreeMap::new(),
     };
     assembly.flow.name = assembly.strings.add(title).0;
+    check_lengths(document, replay)?;
     for at in 0..document.tasks.len() {
         assembly.add_task(at, &names.tasks[at], &names.kinds[at]);
     }
@@ -65,6 +66,23 @@ pub(super) fn assemble(
     match edges::find_cycle(&flow) {
         None => Ok(flow),
         Some(cycle) => Err(circle(document, &flow, &cycle)),
+    }
+}
+
+/// A replayed task takes no longer than any other may.
+fn check_lengths(document: &Document, replay: Option<Replay>) -> Result<(), Problem> {
+    let Some(Replay { times, .. }) = replay else { return Ok(()) };
+    let seconds = |at: usize| document.measured(document.tasks[at].id.id).map_or(0.0, |measured| measured.seconds);
+    let longest = (0..document.tasks.len()).max_by(|left, right| seconds(*left).total_cmp(&seconds(*right)));
+    match longest.filter(|at| seconds(*at) * times > SECONDS_LIMIT) {
+        None => Ok(()),
+        Some(at) => {
+            let id = document.tasks[at].id;
+            let name = document.task_ids.strings.get(id.id);
+            let message = format!("to replay the task `{name}` would take longer than a century");
+            let most = (SECONDS_LIMIT / seconds(at)).floor();
+            Err(Problem::new(id.mark, message, format!("give --replay at most {most}")))
+        }
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) struct Document {
 }
 
 /// A century, as everywhere in Throng.
-const SECONDS_LIMIT: f64 = 100.0 * 365.0 * 86400.0;
+pub(super) const SECONDS_LIMIT: f64 = 100.0 * 365.0 * 86400.0;
 /// More than any machine has.
 const CORES_LIMIT: f64 = 1e6;
 

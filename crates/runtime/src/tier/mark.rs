@@ -1,0 +1,70 @@
+//! By what a tier, and a link into one, is told from anybody's own: a tier by its name, a link by where it leads.
+//!
+//! Whoever uses a tier holds a lock on its directory. So a tier that nobody holds was left behind, whatever has become of the state that
+//! noted it, and what a tier that is held belongs to is alive, wherever a copy of its note may lie.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What the names of tiers begin with; sixteen digits of chance follow.
+pub(super) const PREFIX: &str = "throng-tier-";
+const DIGITS: usize = 16;
+
+/// A killed engine's lock can outlive it for a moment, in a process that it was just about to start.
+const DEAD_HOLDER_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The tier that a link leads into, if it leads into one.
+pub(crate) fn tier_of(target: &Path) -> Option<&Path> {
+    let tier = target.parent()?;
+    let digits = tier.file_name()?.to_str()?.strip_prefix(PREFIX)?;
+    let is_tier = digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_own = target.file_name()?.to_str().is_some_and(super::is_own_name);
+    (is_tier && is_own).then_some(tier)
+}
+
+/// Holds a directory, if nobody else does.
+pub(super) fn hold(directory: &Path) -> io::Result<Result<File, TryLockError>> {
+    let file = File::open(directory)?;
+    let deadline = Instant::now() + DEAD_HOLDER_PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Ok(file)),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+}
+
+/// Whether somebody uses a tier.
+pub(super) fn is_held(tier: &Path) -> bool {
+    matches!(hold(tier), Ok(Err(TryLockError::WouldBlock)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiers_are_known_by_their_names_and_by_who_holds_them() {
+        let tier = "/dev/shm/throng-tier-0123456789abcdef";
+        assert_eq!(tier_of(Path::new(&format!("{tier}/17"))), Some(Path::new(tier)));
+        for other in [
+            "17",
+            "/data/17",
+            "/dev/shm/throng-tier-0123456789abcdef",
+            "/dev/shm/throng-tier-0123456789abcdef/notes",
+            "/dev/shm/throng-tier-0123456789abcde/17",
+            "/dev/shm/throng-tier-0123456789abcdeg/17",
+        ] {
+            assert_eq!(tier_of(Path::new(other)), None, "{other}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_held(folder.path()) && !is_held(&folder.path().join("nowhere")));
+        let held = hold(folder.path()).unwrap().unwrap();
+        assert!(is_held(folder.path()));
+        drop(held);
+        assert!(!is_held(folder.path()));
+    }
+}
