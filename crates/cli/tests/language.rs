@@ -212,6 +212,18 @@ fn exec_gets_a_word_for_each_file() {
 }
 
 #[test]
+fn a_file_is_never_taken_for_an_option() {
+    let flow = "tasks:
+      shell: { foreach: { f: '*.txt' }, run: 'cat {in} > {out}', in: '{f}', out: '-o/{f.name}' }
+      exec: { exec: [cat, '{in}'], in: { all: shell }, stdout: all }";
+    let sandbox = Sandbox::with_flow(flow);
+    sandbox.write("--version.txt", "one\n");
+    sandbox.write("-n.txt", "two\n");
+    sandbox.run(&[]).expect_code(0);
+    assert_eq!((sandbox.read("-o/-n.txt").as_str(), sandbox.read("all").as_str()), ("two\n", "one\ntwo\n"));
+}
+
+#[test]
 fn commands_and_environments_know_what_they_may_use() {
     let flow = "tasks:
       t:

@@ -48,12 +48,15 @@ impl Node {
         self.policies.shared.count(taker.can_run) + parked
     }
 
-    /// Whether there are slots for which there is nothing to do. While tasks wait for room, more of them would only do the same.
+    /// Whether there are slots for which there is nothing to do. Where one task has found no room, more of them would only do the same: they would
+    /// go round among nodes that are all full.
     pub fn wants_work(&self) -> bool {
         let staged = self.stage.as_ref().map_or(0, Stage::len);
+        let will_change = |stage: &Stage| self.running() + staged > 0 || !stage.cache.is_settled();
+        let is_cramped = self.stage.as_ref().is_some_and(|stage| stage.is_cramped() && will_change(stage));
         !self.is_stopping()
+            && !is_cramped
             && staged < self.free.len()
-            && self.stage.as_ref().is_none_or(|stage| !stage.has_parked())
             && self.policies.local.is_empty()
             && self.policies.shared.is_empty()
     }

@@ -92,6 +92,8 @@ pub(super) struct Stage {
     /// Objects that are looked for again because fetching them failed.
     relocating: BTreeSet<ObjectId>,
     parked: VecDeque<TaskId>,
+    /// Whether a task had no room, and none has come free since: somebody else may have taken that task, and the next one would find none either.
+    is_cramped: bool,
     prepared: VecDeque<TaskId>,
     pub(super) tally: CacheTally,
 }
@@ -116,6 +118,7 @@ impl Stage {
             line: VecDeque::new(),
             relocating: BTreeSet::new(),
             parked: VecDeque::new(),
+            is_cramped: false,
             prepared: VecDeque::new(),
             tally: CacheTally::default(),
         }
@@ -221,15 +224,9 @@ impl Stage {
             Room::Reserved => {}
             Room::After(leaving) => {
                 out.extend(leaving.into_iter().map(|object| Command::Drop { object }));
-                staged.step = Step::Parked;
-                self.parked.push_back(task);
-                return;
+                return self.park(task);
             }
-            Room::NotNow => {
-                staged.step = Step::Parked;
-                self.parked.push_back(task);
-                return;
-            }
+            Room::NotNow => return self.park(task),
             Room::Never => {
                 let needed_bytes = all_inputs.saturating_add(staged.output_bytes);
                 self.tasks.remove(&task);
@@ -269,6 +266,14 @@ impl Stage {
         self.line_up(missing, out);
     }
 
+    fn park(&mut self, task: TaskId) {
+        if let Some(staged) = self.tasks.get_mut(&task) {
+            staged.step = Step::Parked;
+            self.parked.push_back(task);
+            self.is_cramped = true;
+        }
+    }
+
     fn line_up(&mut self, missing: Vec<(ObjectId, u64)>, out: &mut Vec<Command>) {
         if !missing.is_empty() {
             self.line.push_back(missing);
@@ -304,6 +309,7 @@ impl Stage {
 
     /// Tries again what had no room.
     pub(super) fn retry_parked(&mut self, flow: &Workflow, out: &mut Vec<Command>) {
+        self.is_cramped = false;
         for task in std::mem::take(&mut self.parked) {
             let Some(staged) = self.tasks.get_mut(&task) else { continue };
             // Going through all that it reads is not worth it while there is no room for what it writes.
@@ -311,7 +317,7 @@ impl Stage {
                 staged.step = Step::Locating;
                 self.proceed(flow, task, out);
             } else {
-                self.parked.push_back(task);
+                self.park(task);
             }
         }
     }
@@ -338,8 +344,9 @@ impl Stage {
         }
     }
 
-    pub(super) fn has_parked(&self) -> bool {
-        !self.parked.is_empty()
+    /// Whether one more task would only wait for room.
+    pub(super) fn is_cramped(&self) -> bool {
+        self.is_cramped
     }
 
     /// Tasks that hold nothing and wait for room: those that are shared, and perhaps those that were to stay.
@@ -470,6 +477,7 @@ impl Stage {
                 }
                 self.cache.unreserve(staged.output_bytes);
                 self.unpin_inputs(flow, task, out);
+                self.is_cramped = !self.parked.is_empty();
             }
         }
         Some(staged.ready)

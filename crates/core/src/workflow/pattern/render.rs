@@ -114,6 +114,12 @@ pub(crate) fn part_of(path: &str, piece: Piece) -> String {
     out
 }
 
+/// Whether a program would take the name of a file for one of its options.
+fn is_like_option(part: &str, piece: Piece) -> bool {
+    let is_path = matches!(piece.what(), What::Paths(_)) && matches!(piece.field(), Field::Whole | Field::Directory);
+    is_path && part.starts_with('-')
+}
+
 /// Writes one value; what it is quoted for, and the letter behind it, decide how.
 fn write_value(
     whole: &str,
@@ -140,6 +146,9 @@ fn write_value(
         let mut text = String::new();
         style.write(part, &mut text);
         formatted = text;
+        &formatted
+    } else if is_like_option(part, piece) {
+        formatted = format!("./{part}");
         &formatted
     } else {
         part
