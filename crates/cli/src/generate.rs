@@ -21,7 +21,7 @@ Example:
   throng generate bot --times 1ms..5ms | throng check /dev/stdin
 
 Each task sleeps for the time that is drawn for it, and its files have the sizes that are drawn: `throng run` waits but
-writes nothing. The same seed gives the same bytes. An option that means nothing for a shape is refused.";
+writes nothing, and wants files from outside to be there, which the applications have: `throng simulate` does not. The same seed gives the same bytes. An option that means nothing for a shape is refused.";
 
 /// What `throng generate` takes.
 #[derive(Args)]

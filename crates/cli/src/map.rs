@@ -93,14 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     }
     let text = workflow(arguments, &items)?;
     let name = format!("map-{:08x}", hash(arguments.command.as_bytes()) as u32);
-    let request = Request {
-        text: &text,
-        format: Format::Json,
-        default_name: &name,
-        settings: &[],
-        param_files: &[],
-        replay: None,
-    };
+    let request = Request::new(&text, Format::Json, &name);
     let surroundings = surroundings(&directory, &arguments.state);
     // The text that it was made of is nobody's: only what is wrong with it is told.
     let reading = Workflow::read(&request, &surroundings).map_err(|problems| {

@@ -151,11 +151,21 @@ pub fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::R
         None => finish(BufWriter::new(io::stdout().lock()), write),
     };
     match written {
+        Err(error) if is_wrong_place(&error) && path.is_some() => Err(Failure::bad_input(
+            format!("cannot write {place}: {error}"),
+            "name a file in a directory that is there and can be written to",
+        )),
         Err(error) if path.is_some() || error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::internal(format!("cannot write {place}: {error}"), "make room, or choose another place"))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether somebody has named a place where nothing can be written, however much room there is.
+fn is_wrong_place(error: &io::Error) -> bool {
+    use ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), NotFound | PermissionDenied | NotADirectory | IsADirectory | ReadOnlyFilesystem)
 }
 
 /// Writes a file so that it is either the old one or the new one. What is no file, such as `/dev/null`, is written to.

@@ -58,6 +58,17 @@ enum What {
     Mpdis(MpdisArguments),
 }
 
+/// What is the same for all publications.
+#[derive(Args)]
+struct CommonArguments {
+    /// What chance is made of; with several seeds, this one and those that follow it
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Print what is in results.json instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
 /// What `throng reproduce matrix` takes.
 #[derive(Args)]
 #[command(after_help = MATRIX_HELP)]
@@ -71,15 +82,11 @@ struct MatrixArguments {
     /// Fewer and smaller runs: a minute instead of half an hour
     #[arg(long)]
     quick: bool,
-    /// What chance is made of; with several seeds, this one and those that follow it
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
     /// Run everything with so many seeds; tables show the mean and how far the farthest is from it [default: 3 with --quick, otherwise 1]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
-    /// Print what is in results.json instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
 /// What `throng reproduce mpdis` takes.
@@ -95,30 +102,28 @@ struct MpdisArguments {
     /// Fewer graphs, sizes and runs: ten seconds instead of a minute
     #[arg(long)]
     quick: bool,
-    /// What chance is made of; with several seeds, this one and those that follow it
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
     /// Run the random order with so many seeds; tables show the mean and how far the farthest is from it [default: 10 with --quick, otherwise 30]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
-    /// Print what is in results.json instead of tables
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonArguments,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let wanted = |output, only, quick: bool, seeds: u64, CommonArguments { seed, json }: &CommonArguments| {
+        let setting = Setting { quick, seed: *seed, seeds, is_again: false };
+        Wanted { output, only, setting, json: *json }
+    };
     match &arguments.what {
-        What::Matrix(MatrixArguments { output, only, quick, seed, seeds, json }) => {
+        What::Matrix(MatrixArguments { output, only, quick, seeds, common }) => {
             // What is quick is small, and chance weighs more.
             let seeds = seeds.unwrap_or(if *quick { 3 } else { 1 });
-            let setting = Setting { quick: *quick, seed: *seed, seeds, is_again: false };
-            MATRIX.reproduce(&Wanted { output, only, setting, json: *json })
+            MATRIX.reproduce(&wanted(output, only, *quick, seeds, common))
         }
-        What::Mpdis(MpdisArguments { output, only, quick, seed, seeds, json }) => {
+        What::Mpdis(MpdisArguments { output, only, quick, seeds, common }) => {
             let seeds = seeds.unwrap_or(if *quick { mpdis::QUICK_SEEDS } else { mpdis::SEEDS });
-            let setting = Setting { quick: *quick, seed: *seed, seeds, is_again: false };
-            MPDIS.reproduce(&Wanted { output, only, setting, json: *json })
+            MPDIS.reproduce(&wanted(output, only, *quick, seeds, common))
         }
     }
 }

@@ -75,7 +75,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SEEDS", value_parser = compare::seeds, requires = "compare", conflicts_with = "seed")]
     seeds: Option<Seeds>,
     /// Draw busy slots over time, and what each slot did, as SVG; `-` is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = plot::file)]
     plot: Option<PathBuf>,
     /// Put the run on record, marked as simulated, for `throng report`, `status` and `explain`
     #[arg(long)]

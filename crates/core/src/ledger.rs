@@ -94,13 +94,10 @@ impl Ledger {
     pub fn ready_task(&self, flow: &Workflow, task: TaskId, input_bytes: u64) -> ReadyTask {
         let attempt = self.record(task).attempt + 1;
         ReadyTask {
-            task,
-            class: flow.class(task, attempt),
             priority: flow.priority(task),
             attempt,
-            excused: 0,
-            generation: 0,
             input_bytes,
+            ..ReadyTask::first(task, flow.class(task, attempt))
         }
     }
 

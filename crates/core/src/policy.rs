@@ -52,6 +52,14 @@ pub enum BadPolicy {
         /// What it takes.
         expected: &'static str,
     },
+    /// A parameter is given more than once.
+    #[error("the parameter `{parameter}` of the policy `{policy}` is given twice")]
+    Twice {
+        /// The policy.
+        policy: String,
+        /// The parameter.
+        parameter: String,
+    },
     /// A parameter is not written as `key=value`.
     #[error("`{0}` is not of the form key=value")]
     Form(String),
@@ -69,8 +77,14 @@ impl FromStr for Policy {
                 Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
                 None => Err(BadPolicy::Form(part.to_owned())),
             })
-            .collect::<Result<_, _>>()?;
-        Ok(Policy { name: name.trim().to_owned(), parameters })
+            .collect::<Result<Vec<_>, _>>()?;
+        let name = name.trim().to_owned();
+        for (at, (parameter, _)) in parameters.iter().enumerate() {
+            if parameters[..at].iter().any(|(earlier, _)| earlier == parameter) {
+                return Err(BadPolicy::Twice { policy: name, parameter: parameter.clone() });
+            }
+        }
+        Ok(Policy { name, parameters })
     }
 }
 
@@ -102,7 +116,7 @@ impl Policy {
         }
     }
 
-    /// The value of a parameter, the last one if it is given several times, or a default.
+    /// The value of a parameter, or a default.
     pub(crate) fn value<T>(
         &self,
         parameter: &str,
@@ -110,7 +124,7 @@ impl Policy {
         expected: &'static str,
         read: impl Fn(&str) -> Option<T>,
     ) -> Result<T, BadPolicy> {
-        let Some((_, value)) = self.parameters.iter().rev().find(|(key, _)| key == parameter) else {
+        let Some((_, value)) = self.parameters.iter().find(|(key, _)| key == parameter) else {
             return Ok(default);
         };
         read(value).ok_or_else(|| BadPolicy::Value {
@@ -159,5 +173,7 @@ mod tests {
             assert_eq!(text.parse::<Policy>().unwrap().to_string(), text);
         }
         assert!("flds:t".parse::<Policy>().is_err());
+        let twice = "flds:t=1,tt=1s,t=2".parse::<Policy>().unwrap_err();
+        assert_eq!(twice.to_string(), "the parameter `t` of the policy `flds` is given twice");
     }
 }

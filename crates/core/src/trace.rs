@@ -581,8 +581,13 @@ mod tests {
 
     fn samples() -> Vec<(Time, Entry)> {
         let (task, class, object) = (TaskId(7), ClassId(1), ObjectId(8));
-        let ready =
-            ReadyTask { task, class, priority: -3, attempt: 2, excused: 0, generation: 3, input_bytes: 1 << 40 };
+        let ready = ReadyTask {
+            priority: -3,
+            attempt: 2,
+            generation: 3,
+            input_bytes: 1 << 40,
+            ..ReadyTask::first(task, class)
+        };
         let usage = Usage {
             user_us: 1,
             system_us: 2,

@@ -9,8 +9,7 @@ use throng_core::fingerprint::hash;
 use throng_core::ids::ObjectId;
 use throng_core::workflow::Workflow;
 
-/// Files are read and written in parts of this size: large enough that calls cost nothing, small enough to stop between two.
-pub(crate) const PART_BYTES: usize = 256 * 1024;
+use crate::storage::PIECE_BYTES;
 
 /// Why a replay cannot begin.
 #[derive(Debug, Error)]
@@ -101,7 +100,7 @@ pub(crate) fn write_bytes(path: &Path, name: &str, bytes: u64, mut goes_on: impl
     let mut left = bytes;
     let mut part = Vec::new();
     while left > 0 && goes_on() {
-        let length = left.min(PART_BYTES as u64) as usize;
+        let length = left.min(PIECE_BYTES as u64) as usize;
         if part.is_empty() {
             part = noise(name, length);
         }

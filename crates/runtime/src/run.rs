@@ -137,7 +137,7 @@ pub struct Outlook {
 impl Outlook {
     /// Looks at what is recorded and at the files, and judges every task.
     pub fn new(flow: Arc<Workflow>, options: Options) -> Result<Outlook, RunError> {
-        order::by_name(&options.order, &Arc::default(), 1)?;
+        order::check(&options.order)?;
         let state = StateDirectory::new(&options.state);
         let mut recorded = match Recorded::read(&state.journal(), &flow) {
             Err(JournalError::Version { .. }) if options.fresh => Recorded::default(),

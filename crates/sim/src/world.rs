@@ -253,13 +253,9 @@ impl World {
         for task in flow.tasks().filter(|task| flow.parent_count(*task) == 0) {
             let (record, inputs) = (*self.storage.memory.record(task), self.storage.memory.inputs(task));
             let ready = ReadyTask {
-                task,
-                class: self.flow.class(task, 1),
                 priority: self.flow.priority(task),
-                attempt: 1,
-                excused: 0,
-                generation: 0,
                 input_bytes: inputs.total_bytes,
+                ..ReadyTask::first(task, self.flow.class(task, 1))
             };
             self.record(|_| Entry::Event(node::Event::Ready(ready)));
             self.tell(record.owner.node, Event::Ready(ready, inputs));

@@ -12,8 +12,7 @@ use super::sizes::Sizes;
 use super::*;
 
 fn read(text: &str) -> Reading {
-    let request =
-        Request { text, format: Format::Yaml, default_name: "x", settings: &[], param_files: &[], replay: None };
+    let request = Request::new(text, Format::Yaml, "x");
     Workflow::read(&request, &NoFiles).unwrap_or_else(|problems| panic!("{problems}\n{text}"))
 }
 

@@ -6,6 +6,7 @@
 
 mod case;
 mod data_sizes;
+mod gaps;
 mod pipelines;
 mod threads;
 mod traffic;

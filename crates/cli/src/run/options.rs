@@ -83,9 +83,15 @@ pub struct About {
 }
 
 impl RunArguments {
-    /// What has to be typed again so that the same tasks fit.
+    /// What has to be typed again to go on in the same way.
     pub fn as_typed(&self) -> String {
         let mut text = self.width.map_or(String::new(), |width| format!(" --width {width}"));
+        if self.order != order::NAMES[0] {
+            text.push_str(&format!(" --order {}", crate::words::quoted(&self.order)));
+        }
+        if matches!(self.verify, VerifyBy::Content) {
+            text.push_str(" --verify content");
+        }
         if self.pack != DEFAULT_PACK {
             text.push_str(&format!(" --pack {}", crate::words::quoted(&self.pack)));
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use throng_core::evict;
 use throng_core::workflow::quantity;
 use throng_runtime::state::DataEnd;
 use throng_runtime::storage::Storage;
@@ -12,9 +13,6 @@ use throng_runtime::tier::{Options, TierError};
 use super::options::policy;
 use crate::exit::Failure;
 use crate::words;
-
-/// What goes if nobody says otherwise.
-const DEFAULT_EVICT: &str = "aware";
 
 /// How inputs are brought from slow storage.
 #[derive(Args, Clone)]
@@ -63,7 +61,7 @@ impl TierArguments {
                 return Err(Failure::bad_input(message, "add --memory-tier SIZE, such as 4GB"));
             }
         };
-        let evict = policy(self.evict.as_deref().unwrap_or(DEFAULT_EVICT))?;
+        let evict = policy(self.evict.as_deref().unwrap_or(evict::NAMES[0]))?;
         Ok(Some(Options { capacity_bytes, storage, directory: self.tier_directory.clone(), evict }))
     }
 }

@@ -59,9 +59,6 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
     }
 }
 
-/// More tasks than this are simulated, but what was to be expected is not worked out.
-const PREDICTED_MOST: usize = 200_000;
-
 /// What came of one size.
 struct Point {
     cache: u64,
@@ -77,7 +74,7 @@ impl Point {
 
 /// What is to be expected of a cluster, if its workflow is small enough.
 pub fn expected(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Option<Expected>, Failure> {
-    if flow.task_count() > PREDICTED_MOST {
+    if flow.task_count() > predict::TASKS_LIMIT {
         return Ok(None);
     }
     let machine = Machine { units: cluster.slots() as usize, cache: cluster.room_bytes() };

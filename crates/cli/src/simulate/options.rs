@@ -228,7 +228,7 @@ impl ClusterArguments {
 fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
     place::by_name(&cluster.place).map_err(bad)?;
-    order::by_name(&cluster.order, &Arc::default(), 1).map_err(bad)?;
+    order::check(&cluster.order).map_err(bad)?;
     evict::check(&cluster.evict).map_err(bad)?;
     let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
     let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));

@@ -8,6 +8,7 @@ mod gantt;
 mod shares;
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use throng_core::account::Account;
 use throng_core::workflow::Workflow;
@@ -74,6 +75,18 @@ const STYLE: &str = "
 .throng-plot .stint{stroke:var(--t-ground);stroke-width:.6px}
 .throng-plot .stint:hover{stroke:var(--t-text);stroke-width:1.2px}
 ";
+
+/// What `--plot` takes: a name that does not promise another kind of picture.
+pub fn file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    match ending.as_deref() {
+        Some("png" | "pdf" | "jpg" | "jpeg" | "gif" | "webp" | "eps" | "ps") => {
+            Err(format!("pictures are written as SVG: name it {}", path.with_extension("svg").display()))
+        }
+        _ => Ok(path),
+    }
+}
 
 /// The picture as SVG.
 pub fn svg(plot: &Plot<'_>) -> String {

@@ -264,15 +264,7 @@ mod tests {
     #[test]
     fn a_slot_is_taken_and_given_back() {
         let mut board = board();
-        let ready = ReadyTask {
-            task: TaskId(0),
-            class: throng_core::ids::ClassId(0),
-            priority: 0,
-            attempt: 1,
-            excused: 0,
-            generation: 0,
-            input_bytes: 0,
-        };
+        let ready = ReadyTask::first(TaskId(0), throng_core::ids::ClassId(0));
         let (slot, task) = (SlotId(0), TaskId(0));
         board.take(Time(0), &Entry::Event(Event::Ready(ready)));
         board.take(Time(5), &Entry::Command(Command::Start { task, attempt: 1, slot }));

@@ -62,7 +62,7 @@ fn graph(is_clustered: bool, reads: u64, seed: u64) -> (Arc<Items>, usize) {
 
 fn ready(task: usize) -> ReadyTask {
     let task = TaskId(task as u32);
-    ReadyTask { task, class: ClassId(0), priority: 0, attempt: 1, excused: 0, generation: 0, input_bytes: 0 }
+    ReadyTask::first(task, ClassId(0))
 }
 
 /// The time that this program has been on a processor, in microseconds: others on the machine do not count.

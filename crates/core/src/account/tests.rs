@@ -30,15 +30,7 @@ fn account(flow: &Workflow, slots: u32, trace: &[(u64, Entry)]) -> Account {
 
 fn ready(task: u32) -> Entry {
     let class = crate::ids::ClassId(0);
-    Entry::Event(Event::Ready(ReadyTask {
-        task: TaskId(task),
-        class,
-        priority: 0,
-        attempt: 1,
-        excused: 0,
-        generation: 0,
-        input_bytes: 0,
-    }))
+    Entry::Event(Event::Ready(ReadyTask::first(TaskId(task), class)))
 }
 
 fn start(task: u32, attempt: u16, slot: u32) -> Entry {

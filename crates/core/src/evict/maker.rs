@@ -25,11 +25,16 @@ pub fn check(policy: &Policy) -> Result<(), BadPolicy> {
     policy.takes_none()
 }
 
+/// Whether what nobody needs any more is the first to go.
+pub fn drops_unneeded(policy: &Policy) -> bool {
+    policy.name == NAMES[0]
+}
+
 impl Maker {
     /// For the policy with a name, where all nodes together have so much room: if all data fits, nothing will have to go.
     pub fn new(policy: &Policy, known: &Arc<Knowledge>, room_bytes: u64) -> Result<Maker, BadPolicy> {
         check(policy)?;
-        Ok(Maker { known: known.clone(), is_aware: policy.name == "aware" && !known.has_room(room_bytes) })
+        Ok(Maker { known: known.clone(), is_aware: drops_unneeded(policy) && !known.has_room(room_bytes) })
     }
 
     /// A policy with nothing in it.

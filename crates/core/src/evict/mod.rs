@@ -8,7 +8,7 @@ mod maker;
 
 pub use aware::Aware;
 pub use lru::Lru;
-pub use maker::{Maker, NAMES, check};
+pub use maker::{Maker, NAMES, check, drops_unneeded};
 
 use crate::ids::TaskId;
 

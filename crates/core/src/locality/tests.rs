@@ -104,17 +104,17 @@ fn random_items(rng: &mut Rng, tasks: usize, outside: usize) -> (Arc<Items>, Vec
 }
 
 fn as_ready(task: TaskId) -> ReadyTask {
-    ReadyTask { task, class: ClassId(0), priority: 0, attempt: 1, excused: 0, generation: 0, input_bytes: 0 }
+    ReadyTask::first(task, ClassId(0))
 }
 
 proptest! {
     /// What `og` starts is what the definition would start, under every metric, whatever else has begun in between.
     #[test]
-    fn the_choice_is_that_of_the_definition(seed in any::<u64>(), tasks in 1usize..60, outside in 0usize..20) {
+    fn the_choice_is_that_of_the_definition(seed in any::<u64>(), tasks in 1usize..60, outside in 0usize..20, hub in 1usize..8) {
         let mut rng = Rng::new(seed);
         let (items, parents) = random_items(&mut rng, tasks, outside);
         for (name, metric) in Metric::NAMES {
-            let (mut defined, mut order) = (Defined::new(items.clone(), metric), og::order(items.clone(), metric));
+            let (mut defined, mut order) = (Defined::new(items.clone(), metric), og::with_hubs(items.clone(), metric, hub));
             let mut recency = Recency::new(items.clone(), metric);
             let (mut done, mut ready) = (BTreeSet::new(), BTreeSet::new());
             for step in 0..tasks {

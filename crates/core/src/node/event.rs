@@ -21,6 +21,13 @@ pub struct ReadyTask {
     pub generation: u16,
 }
 
+impl ReadyTask {
+    /// The first attempt at a task of a class, with nothing else to be said of it.
+    pub fn first(task: TaskId, class: ClassId) -> ReadyTask {
+        ReadyTask { input_bytes: 0, task, class, priority: 0, attempt: 1, excused: 0, generation: 0 }
+    }
+}
+
 /// How an attempt ended, as far as the node cares; the trace has the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {

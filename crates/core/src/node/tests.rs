@@ -27,15 +27,7 @@ pub(super) fn node_for(text: &str, slots: u32, order_name: &str) -> (Arc<Workflo
 
 pub(super) fn ready(flow: &Workflow, task: u32) -> Event {
     let task = TaskId(task);
-    Event::Ready(ReadyTask {
-        task,
-        class: flow.class(task, 1),
-        priority: 0,
-        attempt: 1,
-        excused: 0,
-        generation: 0,
-        input_bytes: 0,
-    })
+    Event::Ready(ReadyTask::first(task, flow.class(task, 1)))
 }
 
 pub(super) fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {

@@ -84,7 +84,7 @@ mod tests {
 
     fn ready(task: u32, class: u32) -> ReadyTask {
         let (task, class) = (TaskId(task), ClassId(class));
-        ReadyTask { task, class, priority: 0, attempt: 1, excused: 0, generation: 0, input_bytes: 0 }
+        ReadyTask::first(task, class)
     }
 
     #[test]

@@ -96,15 +96,7 @@ mod tests {
     use crate::ids::ClassId;
 
     fn ready(task: u32, input_bytes: u64) -> ReadyTask {
-        ReadyTask {
-            task: TaskId(task),
-            class: ClassId(0),
-            priority: 0,
-            attempt: 1,
-            excused: 0,
-            generation: 0,
-            input_bytes,
-        }
+        ReadyTask { input_bytes, ..ReadyTask::first(TaskId(task), ClassId(0)) }
     }
 
     #[test]

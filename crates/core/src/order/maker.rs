@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
 use crate::ids::{ClassId, TaskId};
 use crate::locality::{
-    Brought, EXACT_UP_TO, Items, Knowledge, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order,
+    Brought, EXACT_UP_TO, Knowledge, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order,
 };
 use crate::node::ReadyTask;
 use crate::policy::{BadPolicy, Policy};
@@ -56,23 +56,57 @@ impl Seat {
     }
 }
 
-/// What an order needs to know of a workflow beforehand.
+/// Which order, and what it needs to know of a workflow beforehand.
 #[derive(Clone, Debug)]
-enum Needs {
-    Nothing,
-    Steps(Arc<Vec<u32>>),
-    Ranks(Arc<Vec<u64>>),
-    Places(Arc<Vec<u32>>),
-    Items(Arc<Items>, Metric, Search),
+enum Kind {
+    Fifo,
+    Lifo,
+    Largest,
+    Random,
+    CriticalPath(Arc<Vec<u32>>),
+    Heft(Arc<Vec<u64>>),
+    Ps(Arc<Vec<u32>>),
+    Og(Metric),
+    Gcs(Metric, Search),
     Aware(aware::Needs),
+}
+
+impl Kind {
+    fn of(policy: &Policy, known: &Arc<Knowledge>) -> Result<Kind, BadPolicy> {
+        let flow = known.flow();
+        let parameters: &[&str] = match policy.name.as_str() {
+            "ps" | "gcs" => &["metric", "steps", "batch"],
+            "og" => &["metric", "batch"],
+            _ => &["batch"],
+        };
+        if NAMES.contains(&policy.name.as_str()) {
+            policy.takes(parameters)?;
+        }
+        Ok(match policy.name.as_str() {
+            "aware" if known.has_data() || flow.edge_count() > 0 => Kind::Aware(aware::Needs::of(known)),
+            // Of tasks that have nothing to do with each other there is nothing to be aware of, and lines are smaller.
+            "aware" | "fifo" => Kind::Fifo,
+            "lifo" => Kind::Lifo,
+            "largest" => Kind::Largest,
+            "random" => Kind::Random,
+            "critical-path" => Kind::CriticalPath(Arc::new(critical_path::steps_to_end(flow))),
+            "heft" => {
+                let ranks = heft::ranks(flow.as_ref(), flow.task_count(), |task| read_bytes(known, task));
+                Kind::Heft(Arc::new(ranks))
+            }
+            "ps" => Kind::Ps(Arc::new(places(&serial_by(policy, known)?))),
+            "og" => Kind::Og(metric(policy)?),
+            "gcs" => Kind::Gcs(metric(policy)?, Search { swaps: true, steps: policy.whole("steps", gcs::GCS_STEPS)? }),
+            _ => return Err(policy.unknown("order", &NAMES)),
+        })
+    }
 }
 
 /// Makes orders of one name: what they have in common is worked out once, however many nodes there are.
 #[derive(Clone, Debug)]
 pub struct Maker {
-    name: &'static str,
+    kind: Kind,
     known: Arc<Knowledge>,
-    needs: Needs,
     /// How many tasks are chosen at a time.
     batch: usize,
 }
@@ -80,33 +114,8 @@ pub struct Maker {
 impl Maker {
     /// For the order with a name.
     pub fn new(policy: &Policy, known: &Arc<Knowledge>) -> Result<Maker, BadPolicy> {
-        let flow = known.flow();
-        let name = NAMES.into_iter().find(|name| *name == policy.name);
-        let name = name.ok_or_else(|| policy.unknown("order", &NAMES))?;
-        let needs = match name {
-            "critical-path" => Needs::Steps(Arc::new(critical_path::steps_to_end(flow))),
-            // Of tasks that have nothing to do with each other there is nothing to be aware of, and lines are smaller.
-            "aware" if known.has_data() || flow.edge_count() > 0 => Needs::Aware(aware::Needs::of(known)),
-            "heft" => {
-                Needs::Ranks(Arc::new(heft::ranks(flow.as_ref(), flow.task_count(), |task| read_bytes(known, task))))
-            }
-            "ps" => Needs::Places(Arc::new(places(&serial_by(policy, known)?))),
-            "og" => {
-                policy.takes(&["metric", "batch"])?;
-                Needs::Items(known.items().clone(), metric(policy)?, Search { swaps: false, steps: 0 })
-            }
-            "gcs" => {
-                policy.takes(&["metric", "steps", "batch"])?;
-                let search = Search { swaps: true, steps: policy.whole("steps", gcs::GCS_STEPS)? };
-                Needs::Items(known.items().clone(), metric(policy)?, search)
-            }
-            _ => Needs::Nothing,
-        };
-        if !matches!(name, "ps" | "og" | "gcs") {
-            policy.takes(&["batch"])?;
-        }
         let batch = policy.count("batch", 1)? as usize;
-        Ok(Maker { name, known: known.clone(), needs, batch })
+        Ok(Maker { kind: Kind::of(policy, known)?, known: known.clone(), batch })
     }
 
     /// An order with nothing in it.
@@ -115,23 +124,27 @@ impl Maker {
     }
 
     fn make_single(&self, seat: Seat) -> Box<dyn Order> {
-        match (self.name, &self.needs) {
-            ("lifo", _) => Box::new(lifo::order()),
-            ("largest", _) => Box::new(largest::order()),
-            ("random", _) => Box::new(random::order(seat.seed)),
-            ("critical-path", Needs::Steps(steps)) => Box::new(critical_path::order(steps.clone())),
-            ("heft", Needs::Ranks(ranks)) => Box::new(heft::order(ranks.clone())),
-            ("ps", Needs::Places(places)) => {
-                Box::new(ps::order(places.clone(), if seat.is_alone { seat.units } else { 0 }))
+        let items = || self.known.items().clone();
+        match &self.kind {
+            Kind::Fifo => Box::new(fifo::order()),
+            Kind::Lifo => Box::new(lifo::order()),
+            Kind::Largest => Box::new(largest::order()),
+            Kind::Random => Box::new(random::order(seat.seed)),
+            Kind::CriticalPath(steps) => Box::new(critical_path::order(steps.clone())),
+            Kind::Heft(ranks) => Box::new(heft::order(ranks.clone())),
+            Kind::Ps(places) => Box::new(ps::order(places.clone(), if seat.is_alone { seat.units } else { 0 })),
+            Kind::Og(metric) => Box::new(og::order(items(), *metric)),
+            Kind::Gcs(metric, search) => {
+                Box::new(gcs::order(items(), self.known.flow().clone(), *metric, seat.units, *search))
             }
-            ("og", Needs::Items(items, metric, _)) => Box::new(og::order(items.clone(), *metric)),
-            ("gcs", Needs::Items(items, metric, search)) => {
-                Box::new(gcs::order(items.clone(), self.known.flow().clone(), *metric, seat.units, *search))
-            }
-            ("aware", Needs::Aware(needs)) => aware::order(needs, seat),
-            _ => Box::new(fifo::order()),
+            Kind::Aware(needs) => aware::order(needs, seat),
         }
     }
+}
+
+/// Whether there is an order with this name and these parameters.
+pub fn check(policy: &Policy) -> Result<(), BadPolicy> {
+    Maker::new(policy, &Knowledge::of(&Arc::default(), &Brought::All)).map(drop)
 }
 
 fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
@@ -140,7 +153,6 @@ fn metric(policy: &Policy) -> Result<Metric, BadPolicy> {
 
 /// The order of all tasks that `ps` follows.
 pub(crate) fn serial_by(policy: &Policy, known: &Knowledge) -> Result<Vec<TaskId>, BadPolicy> {
-    policy.takes(&["metric", "steps", "batch"])?;
     let (metric, steps) = (metric(policy)?, policy.whole("steps", SERIAL_STEPS)?);
     let flow = known.flow();
     let method = if flow.task_count() <= EXACT_UP_TO { Method::Exact } else { Method::Heuristic { steps } };
@@ -152,15 +164,7 @@ pub(crate) fn serial_by(policy: &Policy, known: &Knowledge) -> Result<Vec<TaskId
 fn greedily(known: &Knowledge, metric: Metric) -> Vec<TaskId> {
     let flow = known.flow();
     let mut greedy = og::order(known.items().clone(), metric);
-    let as_ready = |task| ReadyTask {
-        task,
-        class: ClassId(0),
-        priority: 0,
-        attempt: 1,
-        excused: 0,
-        generation: 0,
-        input_bytes: 0,
-    };
+    let as_ready = |task| ReadyTask::first(task, ClassId(0));
     let mut open: Vec<u32> = flow.tasks().map(|task| flow.parent_count(task)).collect();
     flow.tasks().filter(|task| open[task.index()] == 0).for_each(|task| greedy.push(as_ready(task)));
     let mut order = Vec::with_capacity(flow.task_count());

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use critical_path::steps_to_end;
 pub(crate) use maker::serial_by;
-pub use maker::{Maker, NAMES, Seat, by_name, uses_sizes};
+pub use maker::{Maker, NAMES, Seat, by_name, check, uses_sizes};
 
 /// A queue of ready tasks that knows which comes next.
 pub trait Order: Send {
@@ -202,15 +202,7 @@ mod tests {
     use crate::ids::TaskId;
 
     fn ready(task: u32, class: u32, priority: i32, input_bytes: u64) -> ReadyTask {
-        ReadyTask {
-            task: TaskId(task),
-            class: ClassId(class),
-            priority,
-            attempt: 1,
-            excused: 0,
-            generation: 0,
-            input_bytes,
-        }
+        ReadyTask { priority, input_bytes, ..ReadyTask::first(TaskId(task), ClassId(class)) }
     }
 
     fn drained(mut order: impl Order) -> Vec<u32> {

@@ -21,7 +21,7 @@ use crate::lookup::Lookup;
 use crate::node::ReadyTask;
 use crate::rng::Rng;
 
-/// An item that so many tasks read has a heap of its own for them.
+/// An item that more tasks read than these has a heap of its own for them.
 const HUB_READERS: usize = 256;
 
 /// Which heap a task is in: by its priority, its class, and the hub that it reads.
@@ -60,6 +60,8 @@ type Heap = BinaryHeap<Reverse<(i128, TaskId, u32)>>;
 pub struct Greedy {
     recency: Recency,
     metric: Metric,
+    /// An item that more tasks read has a heap of its own for them.
+    hub_readers: usize,
     waiting: Vec<Option<Waiting>>,
     free: Vec<u32>,
     by_task: BTreeMap<TaskId, u32>,
@@ -73,7 +75,13 @@ pub struct Greedy {
 
 /// The order.
 pub fn order(items: Arc<Items>, metric: Metric) -> Greedy {
+    with_hubs(items, metric, HUB_READERS)
+}
+
+/// The same, where a hub is an item that more tasks read than these: it chooses alike whatever that is.
+pub(crate) fn with_hubs(items: Arc<Items>, metric: Metric, hub_readers: usize) -> Greedy {
     Greedy {
+        hub_readers,
         recency: Recency::new(items, metric),
         metric,
         waiting: Vec::new(),
@@ -122,7 +130,7 @@ impl Greedy {
     fn hub(&self, task: TaskId) -> Option<u32> {
         let items = self.recency.items();
         let most_read = items.inputs(task).iter().copied().max_by_key(|item| (items.readers(*item).len(), *item))?;
-        Some(most_read).filter(|item| !self.is_of_accesses() && items.readers(*item).len() > HUB_READERS)
+        Some(most_read).filter(|item| !self.is_of_accesses() && items.readers(*item).len() > self.hub_readers)
     }
 
     /// What a task reads besides its hub.

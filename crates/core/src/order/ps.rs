@@ -155,9 +155,7 @@ mod tests {
             let serial = random_order(&mut rng, &model);
             let mut places = vec![0; tasks as usize];
             serial.iter().enumerate().for_each(|(place, task)| places[task.index()] = place as u32);
-            let as_ready = |task| ReadyTask {
-                task, class: ClassId(0), priority: 0, attempt: 1, excused: 0, generation: 0, input_bytes: 0,
-            };
+            let as_ready = |task| ReadyTask::first(task, ClassId(0));
             let run = |chooser: &mut dyn predict::Chooser| {
                 let outcome = predict::run(&model, Machine { units, cache }, chooser, Box::new(Lru::default()));
                 let starts: Vec<_> = outcome.tasks.into_iter().map(|ran| (ran.start, ran.task, ran.missed)).collect();

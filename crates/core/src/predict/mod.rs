@@ -23,6 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::evict::Evict;
 use crate::ids::TaskId;
 
+/// For more tasks than this, what was to be expected is not worked out: nobody would wait for it.
+pub const TASKS_LIMIT: usize = 200_000;
+
 /// A machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {

@@ -7,7 +7,7 @@ use crate::evict::{self, Aware, Evict, Lru};
 use crate::ids::{ClassId, TaskId};
 use crate::locality::Knowledge;
 use crate::node::ReadyTask;
-use crate::order::{Maker, Seat, serial_by};
+use crate::order::{self, Maker, Seat, serial_by};
 use crate::policy::{BadPolicy, Policy};
 
 /// Runs a workflow in the order of a policy, with the eviction of another. The model is [`Model::of`] the same workflow.
@@ -21,8 +21,9 @@ pub fn by_name(
     machine: Machine,
     seed: u64,
 ) -> Result<Outcome, BadPolicy> {
+    order::check(policy)?;
     evict::check(eviction)?;
-    let drops_unneeded = eviction.name == "aware";
+    let drops_unneeded = evict::drops_unneeded(eviction);
     let evict: Box<dyn Evict> =
         if drops_unneeded { Box::new(Aware::new(model.items().clone())) } else { Box::new(Lru::default()) };
     let mut chooser: Box<dyn Chooser + '_> = match policy.name.as_str() {
@@ -80,13 +81,9 @@ fn as_ready(known: &Knowledge, task: TaskId) -> ReadyTask {
     let flow = known.flow();
     let sizes = known.inputs(task).filter_map(|object| flow.expected_size(object));
     ReadyTask {
-        task,
-        class: ClassId(0),
         priority: flow.priority(task),
-        attempt: 1,
-        excused: 0,
-        generation: 0,
         input_bytes: sizes.fold(0, u64::saturating_add),
+        ..ReadyTask::first(task, ClassId(0))
     }
 }
 

@@ -48,6 +48,13 @@ pub struct Request<'a> {
     pub replay: Option<Replay>,
 }
 
+impl<'a> Request<'a> {
+    /// Nothing but a text, and its name.
+    pub fn new(text: &'a str, format: Format, default_name: &'a str) -> Request<'a> {
+        Request { text, format, default_name, settings: &[], param_files: &[], replay: None }
+    }
+}
+
 /// Where a pattern of a template lies in the pieces, and in the text.
 #[derive(Clone, Copy, Debug)]
 struct Written {

@@ -286,7 +286,7 @@ impl Workflow {
         default_name: &str,
         surroundings: &dyn Surroundings,
     ) -> Result<Workflow, Problems> {
-        let request = Request { text, format, default_name, settings: &[], param_files: &[], replay: None };
+        let request = Request::new(text, format, default_name);
         Workflow::read(&request, surroundings).map(|reading| reading.flow)
     }
 

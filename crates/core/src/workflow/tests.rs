@@ -484,14 +484,7 @@ fn parameters_and_conditions() {
     let read = |settings: &[(&str, &str)]| {
         let settings: Vec<(String, String)> =
             settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let request = Request {
-            text,
-            format: Format::Yaml,
-            default_name: "x",
-            settings: &settings,
-            param_files: &[],
-            replay: None,
-        };
+        let request = Request { settings: &settings, ..Request::new(text, Format::Yaml, "x") };
         Workflow::read(&request, &NoFiles).map(|reading| reading.flow)
     };
     let flow = read(&[]).unwrap();

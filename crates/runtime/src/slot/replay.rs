@@ -13,7 +13,8 @@ use throng_core::ids::ObjectId;
 use throng_core::time::Time;
 
 use super::{AttemptResult, GROUP_POLL, Job, SlotRunner, Trouble};
-use crate::replay::{PART_BYTES, draft, write_bytes};
+use crate::replay::{draft, write_bytes};
+use crate::storage::PIECE_BYTES;
 
 /// How long a core is kept busy before somebody looks whether that is still wanted.
 const SPIN_PART: Duration = Duration::from_micros(200);
@@ -87,7 +88,7 @@ impl SlotRunner<'_> {
             Ok(file) => file,
             Err(error) => return Ok(Err(error)),
         };
-        let mut part = vec![0; PART_BYTES];
+        let mut part = vec![0; PIECE_BYTES];
         let mut total = 0;
         loop {
             self.told_to_end(job)?;

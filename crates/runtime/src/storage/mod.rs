@@ -97,7 +97,8 @@ pub fn open(place: &str) -> Result<Arc<dyn Storage>, StorageError> {
     }
 }
 
-/// Files are read in pieces of this size: large enough that asking for each costs nothing beside moving it.
+/// Files are read and written in pieces of this size: large enough that asking for each costs nothing beside moving it, and small enough to stop
+/// between two.
 pub(crate) const PIECE_BYTES: usize = 256 * 1024;
 
 /// A hash of a file's content as [`crate::files::Workplace::content`] makes it; zero if it cannot be read.

@@ -114,7 +114,7 @@ pub(crate) fn seat(setup: Option<&TierSetup>, width: u32) -> Seat {
     Seat {
         cache_bytes: setup.capacity_bytes,
         room_bytes: room_bytes(setup),
-        drops_unneeded: setup.evict == "aware",
+        drops_unneeded: setup.evict == evict::NAMES[0],
         is_serial: width == 1,
         ..roomy
     }
@@ -124,12 +124,9 @@ fn room_bytes(setup: &TierSetup) -> u64 {
     if setup.is_roomy { u64::MAX } else { 0 }
 }
 
-/// For more tasks than this, nobody waits at the end of a run to hear what was to be expected.
-const EXPECTED_TASKS_LIMIT: usize = 50_000;
-
 /// What a run with a tier has to bring if all of its tasks run, and one slot is as fast as another.
 pub(crate) fn expected(flow: &Arc<Workflow>, setup: &NodeSetup) -> Option<ExpectedData> {
-    let tier = setup.tier.as_ref().filter(|_| flow.task_count() <= EXPECTED_TASKS_LIMIT)?;
+    let tier = setup.tier.as_ref().filter(|_| flow.task_count() <= predict::TASKS_LIMIT)?;
     let known = Knowledge::of(flow, &brought(Some(tier)));
     let (order, evict): (Policy, Policy) = (setup.order.parse().ok()?, tier.evict.parse().ok()?);
     let machine = Machine { units: setup.width as usize, cache: tier.capacity_bytes };

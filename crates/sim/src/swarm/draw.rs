@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use throng_core::locality::Metric;
 use throng_core::rng::Rng;
 
 use super::Case;
@@ -46,7 +47,7 @@ impl Case {
         };
         cluster.submission = if rng.below(2) == 0 { Submission::One } else { Submission::Spread };
         let order = throng_core::order::NAMES[rng.below(throng_core::order::NAMES.len() as u64) as usize];
-        cluster.order = order.parse().expect("a known order");
+        cluster.order = draw_order(&mut Rng::named(seed, "swarm's order"), order).parse().expect("a known order");
         let mut more = Rng::named(seed, "swarm's parameters");
         cluster.place = draw_place(&mut rng, &mut more).parse().expect("a known policy");
         if rng.below(4) != 0 {
@@ -168,6 +169,19 @@ fn draw_small_machines(rng: &mut Rng, cluster: &mut Cluster) {
     {
         machine.cores = 1 + rng.below(machine.cores.into()) as u32;
     }
+}
+
+/// An order with some of its parameters.
+fn draw_order(rng: &mut Rng, name: &str) -> String {
+    let mut parameters = Vec::new();
+    if matches!(name, "ps" | "og" | "gcs") && rng.below(2) == 0 {
+        let metrics = Metric::NAMES;
+        parameters.push(format!("metric={}", metrics[rng.below(metrics.len() as u64) as usize].0));
+    }
+    if rng.below(3) == 0 {
+        parameters.push(format!("batch={}", 2 + rng.below(6)));
+    }
+    if parameters.is_empty() { name.to_owned() } else { format!("{name}:{}", parameters.join(",")) }
 }
 
 fn draw_place(rng: &mut Rng, more: &mut Rng) -> String {

@@ -201,7 +201,7 @@ pub(super) fn make_member(
         cache_bytes: cluster.cache_bytes,
         room_bytes,
         bytes_per_second: machine.bandwidth.min(cluster.shared_bandwidth),
-        drops_unneeded: cluster.evict.name == "aware",
+        drops_unneeded: evict::drops_unneeded(&cluster.evict),
         is_serial: cluster.nodes == 1 && machine.cores == 1,
         ..Seat::roomy(units)
     };

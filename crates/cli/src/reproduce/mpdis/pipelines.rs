@@ -1,16 +1,11 @@
 //! Pipes side by side: the graph in which an order can gain most, since each task needs just what the one before it made.
 
 use super::super::section::{Section, Table};
-use super::case::Figures;
-use super::{
-    ALONE, B1, B2, Case, GCS, MOST_UNITS, OG, OWN, PS, Place, Results, Setting, Way, gigabytes, heads, points, shape,
-    times,
-};
+use super::gaps::{Gaps, OTHERS};
+use super::{ALONE, B1, Case, MOST_UNITS, OWN, Place, Results, Setting, points, shape};
 
 /// Tasks of a pipe.
 const LENGTH: u64 = 10;
-/// What is held against B1.
-const OTHERS: [Way; 4] = [OG, GCS, PS, B2];
 
 /// How many pipes there are: half as many as files in the cache, a little more, and many more.
 fn pipes(setting: &Setting) -> &'static [u64] {
@@ -57,19 +52,8 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
 }
 
 fn table(setting: &Setting, results: &Results, units: usize) -> Table {
-    let mut head = heads(&["pipes"], &OTHERS);
-    head.extend(["at most", "loaded, B1", "loaded, OG"]);
     let caption = format!("Time of B1 divided by that of others, units: {units}");
-    let mut table = Table::new(caption, &heads(&head, &OWN));
-    for pipes in pipes(setting) {
-        let place = place(*pipes, units);
-        let gap = |way: &Way| place.gap(results, way).words(times);
-        let mut row = vec![pipes.to_string()];
-        row.extend(OTHERS.iter().map(gap));
-        row.push(place.most(results).words(times));
-        row.extend([&B1, &OG].map(|way| place.figure(results, way, Figures::loaded_gb).words(gigabytes)));
-        row.extend(OWN.iter().map(gap));
-        table.rows.push(row);
-    }
-    table
+    let rows = pipes(setting).iter().map(|pipes| (vec![pipes.to_string()], place(*pipes, units)));
+    let loaded = Some(["loaded, B1", "loaded, OG"]);
+    Gaps { caption, first: &["pipes"], others: &OTHERS, loaded }.table(results, rows)
 }

@@ -1,15 +1,10 @@
 //! Table 3: does the order matter more or less when there are more units?
 
 use super::super::section::{Section, Table};
-use super::case::Figures;
-use super::{
-    B1, B2, Case, GCS, LARGEST, MOST_UNITS, OG, OWN, PS, Place, Results, SMALLEST, Setting, UNITS, Way, gigabytes,
-    heads, points, times,
-};
+use super::gaps::{Gaps, OTHERS};
+use super::{B1, Case, LARGEST, MOST_UNITS, OWN, Place, Results, SMALLEST, Setting, UNITS, Way, points};
 
 const PUBLISHED: [&str; 4] = ["1.95×", "1.83×", "1.84×", "1.72×"];
-/// What is held against B1.
-const OTHERS: [Way; 4] = [OG, GCS, PS, B2];
 
 fn units(setting: &Setting) -> impl Iterator<Item = (usize, &'static str)> {
     let is_wanted = move |units: usize| !setting.quick || units == 1 || units == MOST_UNITS;
@@ -53,23 +48,13 @@ pub(super) fn tell(setting: &Setting, results: &Results) -> Section {
 
 fn table(setting: &Setting, results: &Results, size: u64) -> Table {
     let is_published = size == SMALLEST;
-    let mut head = vec!["units"];
-    if is_published {
-        head.push("published B1 / OG");
-    }
-    let mut head = heads(&head, &OTHERS);
-    head.extend(["at most", "loaded again, B1", "loaded again, OG"]);
-    let mut table = Table::new(format!("Time of B1 divided by that of others, {size} GB"), &heads(&head, &OWN));
-    for (units, published) in units(setting) {
-        let place = Place::dag("dag1", size, units);
-        let gap = |way: &Way| place.gap(results, way).words(times);
+    let rows = units(setting).map(|(units, published)| {
         let mut row = vec![units.to_string()];
         row.extend(is_published.then(|| published.to_owned()));
-        row.extend(OTHERS.iter().map(gap));
-        row.push(place.most(results).words(times));
-        row.extend([&B1, &OG].map(|way| place.figure(results, way, Figures::loaded_gb).words(gigabytes)));
-        row.extend(OWN.iter().map(gap));
-        table.rows.push(row);
-    }
-    table
+        (row, Place::dag("dag1", size, units))
+    });
+    let caption = format!("Time of B1 divided by that of others, {size} GB");
+    let first: &[&str] = if is_published { &["units", "published B1 / OG"] } else { &["units"] };
+    let loaded = Some(["loaded again, B1", "loaded again, OG"]);
+    Gaps { caption, first, others: &OTHERS, loaded }.table(results, rows)
 }

@@ -3,15 +3,12 @@
 use super::super::chart::{Chart, Line};
 use super::super::section::{Section, Table};
 use super::case::Figures;
-use super::{
-    ALONE, B1, B2, Case, GCS, LARGEST, MOST_UNITS, OG, OWN, PS, Place, Results, Setting, Way, heads, points, times,
-};
+use super::gaps::{Gaps, OTHERS};
+use super::{ALONE, B1, B2, Case, GCS, LARGEST, MOST_UNITS, OG, OWN, Place, Results, Setting, Way, points};
 
 /// All versions, with the gap between B1 and OG at which the paper sees them settle.
 const VERSIONS: [(&str, f64); 6] =
     [("dag1", 2.3), ("dag1-v2", 3.1), ("dag1-v3", 2.9), ("dag1-v4", 3.2), ("dag1-v5", 4.5), ("dag1-v6", 4.3)];
-/// What is held against B1.
-const OTHERS: [Way; 4] = [OG, GCS, PS, B2];
 /// The same where raw data is free: PS and GCS take seconds, and are told above.
 const FEW: [Way; 2] = [OG, B2];
 
@@ -93,19 +90,9 @@ fn table(
     others: &[Way],
     place: impl Fn(&'static str) -> Place,
 ) -> Table {
-    let mut head = heads(&["", "published B1 / OG"], others);
-    head.push("at most");
-    let mut table = Table::new(caption, &heads(&head, &OWN));
-    for (name, published) in versions(setting) {
-        let place = place(name);
-        let gap = |way: &Way| place.gap(results, way).words(times);
-        let mut row = vec![name.to_owned(), format!("{published:.1}×")];
-        row.extend(others.iter().map(gap));
-        row.push(place.most(results).words(times));
-        row.extend(OWN.iter().map(gap));
-        table.rows.push(row);
-    }
-    table
+    let rows =
+        versions(setting).map(|(name, published)| (vec![name.to_owned(), format!("{published:.1}×")], place(name)));
+    Gaps { caption, first: &["", "published B1 / OG"], others, loaded: None }.table(results, rows)
 }
 
 /// The versions are not numbers, but stand in a row.

@@ -148,7 +148,7 @@ fn sdis(request: &Request) -> Result<Value, String> {
 }
 
 fn as_ready(task: TaskId) -> ReadyTask {
-    ReadyTask { task, class: ClassId(0), priority: 0, attempt: 1, excused: 0, generation: 0, input_bytes: 0 }
+    ReadyTask::first(task, ClassId(0))
 }
 
 fn schedule(request: &Request) -> Result<Value, String> {

@@ -210,15 +210,7 @@ mod tests {
         let mut order = order(Knowledge::of(&flow, &Brought::All), Arc::new(steps_to_end(&flow)), seed);
         for task in flow.tasks() {
             let class = flow.class(task, 1);
-            order.push(ReadyTask {
-                task,
-                class,
-                priority: 0,
-                attempt: 1,
-                excused: 0,
-                generation: 0,
-                input_bytes: 20_000_000,
-            });
+            order.push(ReadyTask { input_bytes: 20_000_000, ..ReadyTask::first(task, class) });
         }
         (flow, order)
     }

@@ -15,7 +15,7 @@ use crate::order::{Order, Seat};
 use crate::rng::Rng;
 
 fn ready(task: TaskId, class: u32, priority: i32) -> ReadyTask {
-    ReadyTask { task, class: ClassId(class), priority, attempt: 1, excused: 0, generation: 0, input_bytes: 0 }
+    ReadyTask { priority, ..ReadyTask::first(task, ClassId(class)) }
 }
 
 /// Tasks that read some of a few items.

@@ -170,14 +170,7 @@ mod tests {
             let settings = [("s".to_owned(), size.to_owned())];
             let text = "params: { s: 1 }\ntasks: { a: { run: 'x {out}', in: { path: f, size: '{s}' }, \
                         out: { path: o, size: '{s}kB' } } }";
-            let request = Request {
-                text,
-                format: Format::Yaml,
-                default_name: "x",
-                settings: &settings,
-                param_files: &[],
-                replay: None,
-            };
+            let request = Request { settings: &settings, ..Request::new(text, Format::Yaml, "x") };
             Workflow::read(&request, &NoFiles).unwrap().flow
         };
         let (one, other) = (read("1"), read("20"));

@@ -7,8 +7,7 @@ use super::*;
 use crate::ids::TaskId;
 
 fn reading(text: &str, replay: Option<Replay>) -> Result<Reading, Problems> {
-    let request =
-        Request { text, format: Format::Yaml, default_name: "trace", settings: &[], param_files: &[], replay };
+    let request = Request { replay, ..Request::new(text, Format::Yaml, "trace") };
     Workflow::read(&request, &NoFiles)
 }
 
@@ -427,14 +426,7 @@ fn odd_but_harmless() {
 #[test]
 fn a_trace_has_no_parameters_and_is_not_included() {
     let settings = [("n".to_owned(), "1".to_owned())];
-    let request = Request {
-        text: BREAD,
-        format: Format::Json,
-        default_name: "x",
-        settings: &settings,
-        param_files: &[],
-        replay: None,
-    };
+    let request = Request { settings: &settings, ..Request::new(BREAD, Format::Json, "x") };
     let problems = Workflow::read(&request, &NoFiles).unwrap_err();
     assert_eq!(problems.shown[0].message, "a trace has no parameters, and `n` is given");
 
