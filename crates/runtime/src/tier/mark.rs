@@ -8,6 +8,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::TierError;
+
 /// What the names of tiers begin with; sixteen digits of chance follow.
 pub(super) const PREFIX: &str = "throng-tier-";
 const DIGITS: usize = 16;
@@ -20,7 +22,7 @@ pub(crate) fn tier_of(target: &Path) -> Option<&Path> {
     let tier = target.parent()?;
     let digits = tier.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_tier = digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let is_own = target.file_name()?.to_str().is_some_and(super::is_own_name);
+    let is_own = target.file_name()?.to_str().is_some_and(is_own_name);
     (is_tier && is_own).then_some(tier)
 }
 
@@ -40,6 +42,33 @@ pub(super) fn hold(directory: &Path) -> io::Result<Result<File, TryLockError>> {
 /// Whether somebody uses a tier.
 pub(super) fn is_held(tier: &Path) -> bool {
     matches!(hold(tier), Ok(Err(TryLockError::WouldBlock)))
+}
+
+/// Whether a name is one that files in a tier have: a number, or one with another that is still being written.
+pub(super) fn is_own_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match name.strip_suffix(".part").map(|part| part.split_once('.')) {
+        Some(Some((object, copy))) => is_number(object) && is_number(copy),
+        Some(None) => false,
+        None => is_number(name),
+    }
+}
+
+/// Keeps others from making links in the same directory.
+#[derive(Debug)]
+pub(crate) struct DirectoryLock {
+    _file: File,
+}
+
+/// Locks a workflow's directory against other tiers, before anybody looks at what lies there; nothing where the file system does not know
+/// such locks.
+pub(crate) fn lock(directory: &Path) -> Result<Option<DirectoryLock>, TierError> {
+    let held = hold(directory).map_err(|error| TierError::Place { directory: directory.to_owned(), error })?;
+    match held {
+        Ok(file) => Ok(Some(DirectoryLock { _file: file })),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => Err(TierError::Shared(directory.to_owned())),
+    }
 }
 
 #[cfg(test)]
@@ -66,5 +95,15 @@ mod tests {
         assert!(is_held(folder.path()));
         drop(held);
         assert!(!is_held(folder.path()));
+    }
+
+    #[test]
+    fn own_names() {
+        for own in ["0", "17", "17.3.part"] {
+            assert!(is_own_name(own), "{own}");
+        }
+        for foreign in ["", "a", "17.part", "17.3.parts", ".3.part", "17.x.part", "1 7", "-1"] {
+            assert!(!is_own_name(foreign), "{foreign}");
+        }
     }
 }

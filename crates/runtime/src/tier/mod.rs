@@ -13,31 +13,32 @@
 //! for any other missing input, with its retries and its place in the record.
 
 pub(crate) mod bringing;
+mod error;
 mod mark;
 mod note;
 pub(crate) mod plan;
 mod room;
 pub(crate) mod survey;
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use thiserror::Error;
 use throng_core::fingerprint::Stamp;
 use throng_core::ids::ObjectId;
 use throng_core::policy::Policy;
 
 use crate::files::Workplace;
-use crate::state::{DataEnd, StateDirectory, StateError};
+use crate::state::{DataEnd, StateDirectory};
 use crate::storage::{PIECE_BYTES, Storage};
 use bringing::Line;
+pub use error::TierError;
 use mark::hold;
-pub(crate) use mark::tier_of;
+pub(crate) use mark::{DirectoryLock, lock, tier_of};
 use note::Note;
 pub use note::clear;
 use plan::Plan;
@@ -53,73 +54,6 @@ pub struct Options {
     pub directory: Option<PathBuf>,
     /// What goes when there is no room.
     pub evict: Policy,
-}
-
-/// Why there is no tier.
-#[derive(Debug, Error)]
-pub enum TierError {
-    /// What is to be brought does not fit where it is to go.
-    #[error("{} has room for {free_bytes} bytes, and the memory tier will take {needed_bytes}", directory.display())]
-    NoRoom {
-        /// Where.
-        directory: PathBuf,
-        /// How much there is.
-        free_bytes: u64,
-        /// How much there should be.
-        needed_bytes: u64,
-    },
-    /// Nothing can be made there.
-    #[error("cannot make a memory tier in {}: {error}", directory.display())]
-    Place {
-        /// Where.
-        directory: PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
-    /// It cannot be noted.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// Somebody else's links would be in the way.
-    #[error("another run with a memory tier, with its state elsewhere, is at work in {}", .0.display())]
-    Shared(PathBuf),
-    /// A link of a run that goes on.
-    #[error("`{name}` is a link into {}, the memory tier of a run that goes on", tier.display())]
-    Held {
-        /// Where it lies.
-        name: String,
-        /// Where it leads.
-        tier: PathBuf,
-    },
-    /// An input that cannot be looked at.
-    #[error("cannot look at the input `{name}` at {place}: {error}")]
-    Unclear {
-        /// Which.
-        name: String,
-        /// Where it is.
-        place: String,
-        /// Why not.
-        error: io::Error,
-    },
-    /// A task whose inputs are too large.
-    #[error("task `{task}` reads {needed_bytes} bytes from the storage, and the memory tier has {capacity_bytes}")]
-    NeverFits {
-        /// Which.
-        task: String,
-        /// How much it reads.
-        needed_bytes: u64,
-        /// How much there is.
-        capacity_bytes: u64,
-    },
-}
-
-/// Whether a name is one that files in a tier have: a number, or one with another that is still being written.
-fn is_own_name(name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match name.strip_suffix(".part").map(|part| part.split_once('.')) {
-        Some(Some((object, copy))) => is_number(object) && is_number(copy),
-        Some(None) => false,
-        None => is_number(name),
-    }
 }
 
 /// What a copy looks like that nobody has changed.
@@ -171,7 +105,7 @@ impl Tier {
         lock: Option<DirectoryLock>,
     ) -> Result<Tier, TierError> {
         let Plan { options, staged, left } = plan;
-        clear_left(home, &left)?;
+        note::clear_left(home, &left)?;
         let all: u64 = staged.iter().map(|(_, stamp)| stamp.size).fold(0, u64::saturating_add);
         let room = room::choose(options.directory.as_deref(), state.path(), options.capacity_bytes.min(all))?;
         let (path, note) = loop {
@@ -413,47 +347,5 @@ impl Drop for Clearing {
     fn drop(&mut self) {
         // What cannot be taken away now stays on the note, for the next run.
         let _ = note::clear_own(&self.state, &self.directory);
-    }
-}
-
-/// Takes away links that dead runs have left whose states nobody has any more, and the tiers that they lead into.
-fn clear_left(home: &Path, left: &[(String, PathBuf)]) -> Result<(), TierError> {
-    let failed = |error| TierError::Place { directory: home.to_owned(), error };
-    for (name, _) in left {
-        std::fs::remove_file(home.join(name)).map_err(failed)?;
-    }
-    let tiers: BTreeSet<&PathBuf> = left.iter().map(|(_, tier)| tier).collect();
-    tiers.into_iter().try_for_each(|tier| note::remove(tier)).map_err(failed)
-}
-
-/// Keeps others from making links in the same directory.
-#[derive(Debug)]
-pub(crate) struct DirectoryLock {
-    _file: File,
-}
-
-/// Locks a workflow's directory against other tiers, before anybody looks at what lies there; nothing where the file system does not know
-/// such locks.
-pub(crate) fn lock(directory: &Path) -> Result<Option<DirectoryLock>, TierError> {
-    let held = hold(directory).map_err(|error| TierError::Place { directory: directory.to_owned(), error })?;
-    match held {
-        Ok(file) => Ok(Some(DirectoryLock { _file: file })),
-        Err(TryLockError::Error(_)) => Ok(None),
-        Err(TryLockError::WouldBlock) => Err(TierError::Shared(directory.to_owned())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn own_names() {
-        for own in ["0", "17", "17.3.part"] {
-            assert!(is_own_name(own), "{own}");
-        }
-        for foreign in ["", "a", "17.part", "17.3.parts", ".3.part", "17.x.part", "1 7", "-1"] {
-            assert!(!is_own_name(foreign), "{foreign}");
-        }
     }
 }

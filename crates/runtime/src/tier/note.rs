@@ -8,7 +8,7 @@
 //! Whoever comes after a killed engine takes away what is noted here, and only if it is still what was noted: a link that leads into
 //! this tier, an empty directory, a file of the tier's own. What is noted and was never made does no harm.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -16,7 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::mark::is_held;
+use super::TierError;
+use super::mark::{is_held, is_own_name};
 use crate::files::Workplace;
 use crate::state::{StateDirectory, StateError, io_error, sync_directory, write_durably};
 
@@ -159,6 +160,16 @@ fn clear_links<'a>(
     Ok(())
 }
 
+/// Takes away links that dead runs have left whose states nobody has any more, and the tiers that they lead into.
+pub(super) fn clear_left(home: &Path, left: &[(String, PathBuf)]) -> Result<(), TierError> {
+    let failed = |error| TierError::Place { directory: home.to_owned(), error };
+    for (name, _) in left {
+        std::fs::remove_file(home.join(name)).map_err(failed)?;
+    }
+    let tiers: BTreeSet<&PathBuf> = left.iter().map(|(_, tier)| tier).collect();
+    tiers.into_iter().try_for_each(|tier| remove(tier)).map_err(failed)
+}
+
 /// Deletes a tier: its own files, and then itself, if nothing else is in it.
 pub(super) fn remove(tier: &Path) -> io::Result<()> {
     let found = match tier.symlink_metadata() {
@@ -170,7 +181,7 @@ pub(super) fn remove(tier: &Path) -> io::Result<()> {
         return Ok(());
     }
     for entry in std::fs::read_dir(tier)?.flatten() {
-        if entry.file_name().to_str().is_some_and(super::is_own_name) {
+        if entry.file_name().to_str().is_some_and(is_own_name) {
             std::fs::remove_file(entry.path())?;
         }
     }
