@@ -115,8 +115,15 @@ fn line(progress: &Progress, estimate: &Estimate) -> String {
     let settled = tally.total() - tally.open;
     let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
     let stopping = if progress.stopping { ", stopping" } else { "" };
-    let running = progress.running;
-    format!("{settled}/{} done, {running} running{failed}{stopping}, {estimate}", tally.total())
+    let running = running(progress.running, progress.waiting_for_data);
+    format!("{settled}/{} done, {running}{failed}{stopping}, {estimate}", tally.total())
+}
+
+fn running(running: usize, waiting_for_data: usize) -> String {
+    match waiting_for_data {
+        0 => format!("{running} running"),
+        waiting => format!("{running} running, {waiting} waiting for data"),
+    }
 }
 
 /// How fast a run is going, from its last seconds.
@@ -214,17 +221,19 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
         if let Some(text) = stop_notice(&progress, &mut stop_told) {
             bars.suspend(|| note!("{text}"));
         }
+        // What waits is told once, where all tasks are.
+        let waiting = if total.is_some() { 0 } else { progress.waiting_for_data };
         for ((bar, speed), kind) in shown.iter_mut().zip(&progress.kinds) {
-            show(bar, kind, &speed.of_kind(progress.elapsed, kind));
+            show(bar, kind, waiting, &speed.of_kind(progress.elapsed, kind));
         }
         if let Some((bar, speed)) = &mut others {
             let rest = &progress.kinds[KINDS_SHOWN..];
             let all = sum(&format!("{} others", rest.len()), rest);
-            show(bar, &all, &speed.of_kind(progress.elapsed, &all));
+            show(bar, &all, 0, &speed.of_kind(progress.elapsed, &all));
         }
         if let Some((bar, speed)) = &mut total {
             let all = sum("all", &progress.kinds);
-            show(bar, &all, &speed.of_run(&progress));
+            show(bar, &all, progress.waiting_for_data, &speed.of_run(&progress));
         }
         if over {
             bars.clear().ok();
@@ -233,11 +242,11 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
     }
 }
 
-fn show(bar: &ProgressBar, kind: &KindProgress, estimate: &Estimate) {
+fn show(bar: &ProgressBar, kind: &KindProgress, waiting_for_data: usize, estimate: &Estimate) {
     bar.set_length(kind.total);
     bar.set_position(kind.settled());
     bar.set_prefix(kind.name.clone());
-    let mut parts = vec![format!("{} running", kind.running)];
+    let mut parts = vec![running(kind.running as usize, waiting_for_data)];
     if kind.failed > 0 {
         parts.push(format!("{} failed", kind.failed));
     }

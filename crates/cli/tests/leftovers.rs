@@ -31,8 +31,14 @@ fn start(sandbox: &Sandbox, storage: &Storage, rest: &[&str]) -> Child {
     let flags = storage.with_tier("1MB", rest);
     let child = sandbox
         .start(&["run", "flow.yaml", "--quiet", "--width", "2"].iter().chain(&flags).copied().collect::<Vec<_>>());
-    wait_until("two tasks", || (1..=FILES).filter(|number| sandbox.exists(&format!("pid.{number}"))).count() == 2);
+    wait_until("two tasks", || pids(sandbox).len() == 2);
     child
+}
+
+/// The processes of tasks, as far as they have told.
+fn pids(sandbox: &Sandbox) -> Vec<u32> {
+    let told = (1..=FILES).filter_map(|number| std::fs::read_to_string(sandbox.file(&format!("pid.{number}"))).ok());
+    told.filter_map(|pid| pid.trim().parse().ok()).collect()
 }
 
 fn kill(mut child: Child) {
@@ -114,9 +120,7 @@ fn links_without_a_state_are_not_mistaken_for_data() {
     let sandbox = Sandbox::with_flow(PATIENT);
     kill(start(&sandbox, &storage, &[]));
     assert!(links(&sandbox) > 0 && storage.tier_count() == 1);
-    for pid in (1..=FILES).filter_map(|number| std::fs::read_to_string(sandbox.file(&format!("pid.{number}"))).ok()) {
-        signal(pid.trim().parse().unwrap(), Signal::KILL);
-    }
+    pids(&sandbox).into_iter().for_each(|pid| signal(pid, Signal::KILL));
     std::fs::remove_dir_all(sandbox.file(".throng")).unwrap();
     for number in 1..=FILES {
         std::fs::write(storage.file(&format!("data/{number}")), format!("new {number}")).unwrap();

@@ -147,10 +147,13 @@ fn a_killed_run_goes_on_and_leaves_nothing() {
     let slow = PAIRS.replace("run: \"", "run: \"sleep 0.02; ");
     let sandbox = Sandbox::with_flow(&slow);
     let flags = storage.with_tier("400kB", &["--width", "2", "--quiet"]);
-    for wait_ms in [20, 60, 120, 200, 350] {
+    let made = || sandbox.file("pairs").read_dir().map_or(0, |entries| entries.count());
+    for more in [0, 1, 3, 9, 20] {
         let arguments: Vec<&str> = ["run", "flow.yaml"].iter().chain(&flags).copied().collect();
+        let before = made();
         let mut child = sandbox.start(&arguments);
-        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        wait_until("a tier", || storage.tier_count() > 0);
+        wait_until("some results", || made() >= before + more);
         signal(child.id(), Signal::KILL);
         child.wait().unwrap();
         assert!(storage.tier_count() <= 1, "the next run takes away what the one before has left");

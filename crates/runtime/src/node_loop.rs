@@ -211,6 +211,7 @@ impl Shared {
             tally: core.ledger.tally(),
             kinds: core.kinds.clone(),
             running: core.node.running(),
+            waiting_for_data: core.node.waiting_for_data(),
             stopping: core.node.is_stopping(),
             asked_to_stop: core.stops_told > 0,
         }

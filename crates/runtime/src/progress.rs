@@ -46,6 +46,8 @@ pub struct Progress {
     pub kinds: Vec<KindProgress>,
     /// Attempts under way.
     pub running: usize,
+    /// Tasks whose data is being brought.
+    pub waiting_for_data: usize,
     /// Whether nothing new will start.
     pub stopping: bool,
     /// Whether somebody has asked for that.

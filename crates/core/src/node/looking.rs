@@ -22,6 +22,11 @@ impl Node {
         self.policies.local.len() + self.policies.shared.len() + self.retries.len() + staged
     }
 
+    /// How many of them wait for data that is being brought, or for room for it.
+    pub fn waiting_for_data(&self) -> usize {
+        self.stage.as_ref().map_or(0, Stage::waiting_for_data)
+    }
+
     /// How many slots there are.
     pub fn slot_count(&self) -> usize {
         self.slots.len()

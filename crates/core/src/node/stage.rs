@@ -172,6 +172,11 @@ impl Stage {
         self.tasks.len()
     }
 
+    /// How many tasks still lack something.
+    pub(super) fn waiting_for_data(&self) -> usize {
+        self.tasks.len() - self.prepared.len()
+    }
+
     /// Takes a task in.
     pub(super) fn admit(
         &mut self,

@@ -33,8 +33,8 @@ pub trait Order: Send {
     fn push(&mut self, task: ReadyTask);
     /// Hands out the next task of a class that is admitted, if there is any.
     fn pop(&mut self, admits: &dyn Fn(ClassId) -> bool) -> Option<ReadyTask>;
-    /// Gives up to `count` tasks away to somebody who can run these classes: about those that it would run last. Half of a class goes before
-    /// any of the next, so that nobody is left with all tasks of one kind.
+    /// Gives up to `count` tasks away to somebody who can run these classes: about those that it would run last. Where there is a line for each
+    /// class, half of one goes before any of the next, so that nobody is left with all tasks of one kind.
     fn give(&mut self, count: usize, admits: &dyn Fn(ClassId) -> bool) -> Vec<ReadyTask>;
     /// Whether the order wants to hear of [`Order::data`].
     fn follows_data(&self) -> bool {
