@@ -53,13 +53,8 @@ pub enum BadPolicy {
         expected: &'static str,
     },
     /// A parameter is given more than once.
-    #[error("the parameter `{parameter}` of the policy `{policy}` is given twice")]
-    Twice {
-        /// The policy.
-        policy: String,
-        /// The parameter.
-        parameter: String,
-    },
+    #[error("`{0}` is given twice")]
+    Twice(String),
     /// A parameter is not written as `key=value`.
     #[error("`{0}` is not of the form key=value")]
     Form(String),
@@ -81,7 +76,7 @@ impl FromStr for Policy {
         let name = name.trim().to_owned();
         for (at, (parameter, _)) in parameters.iter().enumerate() {
             if parameters[..at].iter().any(|(earlier, _)| earlier == parameter) {
-                return Err(BadPolicy::Twice { policy: name, parameter: parameter.clone() });
+                return Err(BadPolicy::Twice(parameter.clone()));
             }
         }
         Ok(Policy { name, parameters })
@@ -174,6 +169,6 @@ mod tests {
         }
         assert!("flds:t".parse::<Policy>().is_err());
         let twice = "flds:t=1,tt=1s,t=2".parse::<Policy>().unwrap_err();
-        assert_eq!(twice.to_string(), "the parameter `t` of the policy `flds` is given twice");
+        assert_eq!(twice.to_string(), "`t` is given twice");
     }
 }

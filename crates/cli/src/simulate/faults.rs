@@ -141,12 +141,9 @@ pub fn fault(text: &str) -> Result<Fault, String> {
         return Err(format!("there is no fault `{}`; known are {}", policy.name, names.join(", ")));
     };
     let keys: Vec<&str> = known.example.split(',').filter_map(|part| Some(part.split_once('=')?.0)).collect();
-    for (at, (key, _)) in policy.parameters.iter().enumerate() {
+    for (key, _) in &policy.parameters {
         if !keys.contains(&key.as_str()) {
             return Err(format!("the fault `{}` has no `{key}`: write {}:{}", known.name, known.name, known.example));
-        }
-        if policy.parameters[..at].iter().any(|(earlier, _)| earlier == key) {
-            return Err(format!("`{key}` is given twice"));
         }
     }
     let given = Given { known, policy: &policy };
