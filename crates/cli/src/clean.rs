@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use throng_core::ids::ObjectId;
 use throng_core::stale::{Memory, why_kept};
+use throng_core::workflow::Workflow;
 use throng_runtime::files::Workplace;
 use throng_runtime::state::{StateDirectory, StateError, write_durably};
 use throng_runtime::store::{Recorded, journal};
@@ -38,7 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let path = loaded.state;
     let state = StateDirectory::new(&path);
     if !path.exists() {
-        tell!("nothing to delete: there is no {}", path.display());
+        match clear_links(&loaded.flow, &loaded.directory, arguments.dry_run)? {
+            0 => tell!("nothing to delete: there is no {}", path.display()),
+            links => tell!("{} of a dead run deleted", words::count(links as u64, "link")),
+        }
         return Ok(Code::Done);
     }
     let _lock = state.lock().map_err(|error| match error {
@@ -50,6 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         tier::clear(&state, &loaded.directory, std::iter::empty())
             .map_err(|error| trouble(error, "make it deletable"))?;
     }
+    clear_links(&loaded.flow, &loaded.directory, arguments.dry_run)?;
     if arguments.runs {
         return clean_runs(&state, arguments.dry_run);
     }
@@ -93,6 +99,16 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         if kept > 0 { format!(", {kept} kept") } else { String::new() }
     );
     Ok(Code::Done)
+}
+
+/// Deletes links into the memory tiers of dead runs of which nothing else is known; says how many.
+fn clear_links(flow: &Workflow, directory: &Path, is_trial: bool) -> Result<usize, Failure> {
+    // The files of a trace are its own, and may not be there yet.
+    if is_trial || flow.is_trace() {
+        return Ok(0);
+    }
+    let inputs = (flow.made_count()..flow.object_count()).map(|number| flow.object_name(ObjectId::at(number)));
+    tier::clear_unnoted(directory, inputs).map_err(|error| trouble(error, "make it deletable"))
 }
 
 /// Deletes all files of a trace that was replayed: they lie in a directory that is nobody else's.

@@ -303,3 +303,19 @@ fn the_largest_input_is_what_a_task_itself_reads() {
     sandbox.run(&["--width", "1", "--order", "largest"]).expect_code(0);
     assert_eq!(sandbox.read("order"), "medium\nsmall\n");
 }
+
+#[test]
+fn the_state_of_one_directory_is_not_taken_for_another() {
+    let around = Sandbox::new();
+    for name in ["one", "other"] {
+        around.write(&format!("{name}/flow.yaml"), "tasks: { a: { run: 'cat {in} > {out}', in: src, out: o } }");
+        around.write(&format!("{name}/src"), name);
+    }
+    around.throng(&["run", "one/flow.yaml"]).expect_code(0);
+    let told = around.throng(&["run", "other/flow.yaml", "--state", "one/.throng"]).expect_code(2).stderr;
+    assert!(told.contains("is the state of workflows in") && told.contains("/one"), "{told}");
+    assert_eq!(around.throng(&["run", "one/flow.yaml", "--json"]).expect_code(0).number("up_to_date"), 1);
+    // As a whole, it may be moved.
+    std::fs::rename(around.file("one"), around.file("moved")).unwrap();
+    assert_eq!(around.throng(&["run", "moved/flow.yaml", "--json"]).expect_code(0).number("up_to_date"), 1);
+}

@@ -62,6 +62,11 @@ fn expect_all_read(sandbox: &Sandbox, storage: &Storage) {
     }
 }
 
+/// Whether a process has not ended, reaped or not.
+fn is_alive(pid: u32) -> bool {
+    throng_runtime::process::look_at(pid as i32).is_some_and(|seen| !seen.is_zombie)
+}
+
 fn links(sandbox: &Sandbox) -> usize {
     let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     sandbox.file("data").read_dir().map_or(0, |found| found.flatten().filter(|entry| is_link(&entry.path())).count())
@@ -158,10 +163,25 @@ fn clean_takes_away_what_a_killed_run_has_left() {
 }
 
 #[test]
+fn clean_takes_links_away_even_if_the_state_is_gone() {
+    let storage = storage();
+    let sandbox = Sandbox::with_flow(PATIENT);
+    kill(start(&sandbox, &storage, &[]));
+    sandbox.write("go", "");
+    pids(&sandbox).into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    std::fs::remove_dir_all(sandbox.file(".throng")).unwrap();
+    let arguments = ["clean", "flow.yaml", "--storage", storage.path()];
+    let cleaned = sandbox.throng(&arguments).expect_code(0).stdout;
+    assert!(cleaned.contains("of a dead run deleted"), "{cleaned}");
+    assert_eq!((storage.tier_count(), links(&sandbox)), (0, 0));
+    assert!(sandbox.throng(&arguments).expect_code(0).stdout.contains("nothing to delete"));
+}
+
+#[test]
 fn a_tier_that_is_taken_away_fails_the_tasks_that_need_it() {
     let storage = storage();
     let sandbox = Sandbox::with_flow(&format!(
-        "tasks: {{ thief: {{ run: 'rm -r {}/*; touch thief', out: thief, in: data/1 }}, victim: {{ run: 'cat data/2', in: data/2, after: thief }} }}",
+        "tasks: {{ thief: {{ run: 'rm -r {}/*; touch thief', out: thief }}, victim: {{ run: 'cat data/2', in: data/2, after: thief }} }}",
         storage.tiers().display()
     ));
     let output = sandbox.run(&storage.with_tier("1MB", &["--width", "1"])).expect_code(1);
@@ -174,9 +194,153 @@ fn a_tier_that_is_taken_away_fails_the_tasks_that_need_it() {
 #[test]
 fn a_copy_that_somebody_has_changed_is_brought_again() {
     let storage = storage();
-    let sandbox = Sandbox::with_flow(
-        "tasks: { vandal: { run: 'f=$(readlink data/1); chmod u+w $f; echo spoilt >> $f; touch vandal', out: vandal, in: data/1 }, reader: { run: 'cat data/1 > read', out: read, in: data/1, after: vandal } }",
-    );
+    let sandbox = Sandbox::with_flow(&format!(
+        "tasks: {{ first: {{ run: 'cat data/1', in: data/1 }}, \
+         vandal: {{ run: 'chmod u+w {tiers}/*/*; for f in {tiers}/*/*; do echo spoilt >> $f; done', after: first }}, \
+         reader: {{ run: 'cat data/1 > read', out: read, in: data/1, after: vandal }} }}",
+        tiers = storage.tiers().display()
+    ));
     sandbox.run(&storage.with_tier("1MB", &["--width", "1"])).expect_code(0);
     assert_eq!(std::fs::read(sandbox.file("read")).unwrap(), std::fs::read(storage.file("data/1")).unwrap());
+}
+
+#[test]
+fn nobody_is_done_who_read_what_was_not_brought() {
+    let storage = storage();
+    let flow = r#"
+tasks:
+  vandal: { run: "while [ $(ls begun | wc -l) -lt 3 ]; do sleep 0.01; done; chmod u+w $(readlink {in}); echo junk >> {in}; touch go {out}", in: data/1, out: v }
+  reader: { foreach: { i: 1..3 }, run: "touch begun/{i}; while [ ! -e go ]; do sleep 0.01; done; cat {in} > {out}", in: data/1, out: "o/{i}" }
+"#;
+    let sandbox = Sandbox::with_flow(flow);
+    std::fs::create_dir(sandbox.file("begun")).unwrap();
+    let output = sandbox.run(&storage.with_tier("1MB", &["--width", "4"])).expect_code(1);
+    assert_eq!(output.number("failed"), 4, "{output:?}");
+    assert!(output.stderr.contains("was changed or taken away while it ran"), "{output:?}");
+    sandbox.write("flow.yaml", &flow.replace("chmod u+w $(readlink {in}); echo junk >> {in}; ", ""));
+    sandbox.run(&storage.with_tier("1MB", &["--width", "4"])).expect_code(0);
+    assert_eq!(std::fs::read(sandbox.file("o/2")).unwrap(), std::fs::read(storage.file("data/1")).unwrap());
+}
+
+#[test]
+fn what_tasks_make_of_links_outlives_the_tier() {
+    let storage = storage();
+    let sandbox = Sandbox::with_flow(
+        r#"
+tasks:
+  copy: { run: "cp -a {in} {out}", in: data/1, out: copied }
+  link: { run: "ln -s {in} {out}", in: data/2, out: linked }
+  move: { run: "mv {in} {out}", in: data/3, out: moved, after: [copy, link] }
+  tree: { run: "mkdir -p {out}/deep; cp -a {in} {out}/deep", in: [data/4, data/5], out: tree }
+  read: { run: "cat copied linked moved tree/deep/* > {out}", in: [{ all: copy }, { all: link }, { all: move }, { all: tree }], out: all }
+"#,
+    );
+    let flags = storage.with_tier("3kB", &[]);
+    sandbox.run(&flags).expect_code(0);
+    let stored: Vec<u8> =
+        (1..=5).flat_map(|number| std::fs::read(storage.file(&format!("data/{number}"))).unwrap()).collect();
+    assert_eq!(std::fs::read(sandbox.file("all")).unwrap(), stored);
+    for made in ["copied", "linked", "moved", "tree/deep/4"] {
+        assert!(!sandbox.file(made).is_symlink() && sandbox.exists(made), "{made}");
+    }
+    let again = sandbox.run(&flags).expect_code(0);
+    assert_eq!(again.number("up_to_date"), 5, "{again:?}");
+    let cleaned = sandbox.throng(&["clean", "flow.yaml", "--storage", storage.path()]).expect_code(0).stdout;
+    assert!(cleaned.contains("5 files deleted"), "{cleaned}");
+}
+
+#[test]
+fn places_where_no_link_can_stand_are_refused_before_anything_starts() {
+    let storage = storage();
+    let sandbox =
+        Sandbox::with_flow("tasks: { a: { run: 'cat data/1', in: data/1 }, b: { run: 'ls data', in: data } }");
+    sandbox.write("data/own", "");
+    let told = sandbox.run(&storage.with_tier("1MB", &[])).expect_code(2).stderr;
+    assert!(told.contains("lies in `data`, which is read as a whole") && told.contains("name the files"), "{told}");
+    std::fs::remove_dir_all(sandbox.file("data")).unwrap();
+    sandbox.write("data", "a file");
+    sandbox.write("flow.yaml", "tasks: { a: { run: 'cat data/1', in: data/1 } }");
+    let told = sandbox.run(&storage.with_tier("1MB", &[])).expect_code(2).stderr;
+    assert!(told.contains("cannot make a link for the input `data/1`"), "{told}");
+    assert!(!sandbox.exists(".throng"));
+}
+
+#[test]
+fn a_run_that_was_moved_leaves_the_one_in_its_place_alone() {
+    let storage = storage();
+    let around = Sandbox::new();
+    let flags = |name: &str| {
+        let file = format!("{name}/flow.yaml");
+        [
+            &["run".to_owned(), file, "--quiet".to_owned()][..],
+            &storage.with_tier("1MB", &[]).into_iter().map(str::to_owned).collect::<Vec<_>>(),
+        ]
+        .concat()
+    };
+    let begin = |name: &str| {
+        around.write(&format!("{name}/flow.yaml"), PATIENT);
+        let arguments = flags(name);
+        let child = around.start(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        wait_until("a task", || (1..=FILES).any(|number| around.exists(&format!("{name}/pid.{number}"))));
+        child
+    };
+    let first = begin("p");
+    std::fs::rename(around.file("p"), around.file("moved")).unwrap();
+    let second = begin("p");
+    around.write("moved/go", "");
+    let told = finish(first).stderr;
+    assert!(told.contains("was moved or replaced while the run went on"), "{told}");
+    around.write("p/go", "");
+    finish(second).expect_code(0);
+    assert_eq!(std::fs::read(around.file("p/out/6")).unwrap(), std::fs::read(storage.file("data/6")).unwrap());
+    let arguments = flags("moved");
+    around.throng(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).expect_code(0);
+    assert_eq!(std::fs::read(around.file("moved/out/6")).unwrap(), std::fs::read(storage.file("data/6")).unwrap());
+    assert_eq!(storage.tier_count(), 0);
+}
+
+#[test]
+fn processes_are_told_by_their_engine_wherever_directories_went() {
+    let flow = "tasks: { wait: { run: 'echo $$ > pid; while [ ! -e go ]; do sleep 0.01; done; touch {out}', out: o } }";
+    let around = Sandbox::new();
+    let begin = |name: &str| {
+        around.write(&format!("{name}/flow.yaml"), flow);
+        let child = around.start(&["run", &format!("{name}/flow.yaml"), "--quiet"]);
+        wait_until("the task", || around.file(&format!("{name}/pid")).metadata().is_ok_and(|pid| pid.len() > 1));
+        child
+    };
+    let pid = |name: &str| around.read(&format!("{name}/pid")).trim().parse::<u32>().unwrap();
+    // The engine lives, and its directory has moved: a copy leaves its task alone.
+    let first = begin("p");
+    let copied = Command::new("cp").arg("-a").arg(around.file("p")).arg(around.file("copy")).status().unwrap();
+    assert!(copied.success());
+    std::fs::rename(around.file("p"), around.file("moved")).unwrap();
+    around.write("copy/go", "");
+    around.throng(&["run", "copy/flow.yaml"]).expect_code(0);
+    assert!(is_alive(pid("moved")));
+    // It is dead, and something else is in its place: its task is ended by whoever has its state.
+    kill(first);
+    around.write("p/flow.yaml", "tasks: { other: { run: 'true' } }");
+    around.throng(&["run", "p/flow.yaml"]).expect_code(0);
+    let left = pid("moved");
+    around.write("moved/flow.yaml", &flow.replace("echo $$ > pid; while [ ! -e go ]; do sleep 0.01; done; ", ""));
+    around.throng(&["run", "moved/flow.yaml"]).expect_code(0);
+    assert!(!is_alive(left));
+}
+
+#[test]
+fn whoever_stops_a_run_early_finds_nothing_of_it() {
+    let storage = storage();
+    let sandbox = Sandbox::with_flow(&PATIENT.replace("run: \"", "run: \"touch go; "));
+    for tenths_ms in (0..200).step_by(4) {
+        let flags = storage.with_tier("1MB", &["--quiet"]);
+        let child = sandbox.start(&["run", "flow.yaml"].iter().chain(&flags).copied().collect::<Vec<_>>());
+        std::thread::sleep(std::time::Duration::from_micros(tenths_ms * 100));
+        signal(child.id(), Signal::TERM);
+        let code = finish(child).code;
+        assert!([-1, 0, 3].contains(&code), "{code} after {tenths_ms} tenths of a millisecond");
+        assert!(!sandbox.exists(".throng/tier"), "after {tenths_ms} tenths of a millisecond");
+        assert_eq!((storage.tier_count(), links(&sandbox)), (0, 0));
+        let _ = std::fs::remove_dir_all(sandbox.file(".throng"));
+    }
 }

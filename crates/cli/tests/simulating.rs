@@ -154,7 +154,7 @@ fn bad_input_is_told_in_one_message() {
         (vec!["--bandwidth", "0"], "`0` is 0 bytes a second, too little to get anywhere: write a unit, such as 1Gbit"),
         (vec!["--latency", "5 parsecs"], "unknown unit of time `parsecs`"),
         (vec!["--inputs", "nowhere"], "write spread, scattered, shared, everywhere or node=K"),
-        (vec!["--inputs", "node=4"], "there is no node 4: there are 4 nodes"),
+        (vec!["--inputs", "node=4"], "there is no node 4, only 4 nodes"),
         (vec!["--submit", "two"], "write spread or one"),
         (vec!["--vary-time", "2"], "write a number from 0 to 1"),
         (
@@ -382,9 +382,9 @@ fn crashes_by_chance_follow_from_the_seed_alone() {
 fn faults_that_cannot_be_are_told_in_one_message() {
     let sandbox = Sandbox::with_flow(BAG);
     for (faults, expected) in [
-        (vec!["crash:node=4,at=1s"], "crash:node=4,at=1s: there is no node 4: there are 4 nodes"),
-        (vec!["partition:first=9,until=1s"], "there is no node 9: there are 4 nodes"),
-        (vec!["failover:shard=4,at=1s"], "the store has no machine 4: there are 4 machines"),
+        (vec!["crash:node=4,at=1s"], "crash:node=4,at=1s: there is no node 4, only 4 nodes"),
+        (vec!["partition:first=9,until=1s"], "there is no node 9, only 4 nodes"),
+        (vec!["failover:shard=4,at=1s"], "the store has no machine 4, only 4 machines"),
         (vec!["lost:share=0.1", "lost:share=0.2"], "the fault `lost` is given twice"),
         (vec!["crash:node=1"], "the fault `crash` needs `at`: write crash:node=3,at=10s,back=5s"),
         (vec!["earthquake"], "there is no fault `earthquake`; known are crash, crashes"),

@@ -113,6 +113,8 @@ fn what_cannot_be_replayed() {
     let century = words(&["run", "long.json", "--replay", "1e6"]);
     assert!(century.contains("to replay the task `right_2` would take longer than a century"), "{century}");
     assert!(century.contains("give --replay at most 3153"), "{century}");
+    let order = words(&["run", "long.json", "--replay", "0.01", "--replay-sizes", "0.01", "--order", "best"]);
+    assert!(order.contains("no order policy `best`") && !sandbox.exists(".throng"), "{order}");
     let native = words(&["run", "flow.yaml", "--replay", "0.1"]);
     assert!(native.contains("--replay is for traces in WfFormat, and `flow` is a workflow"), "{native}");
     for wrong in ["-1", "nan", "inf", "fast"] {

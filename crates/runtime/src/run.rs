@@ -119,7 +119,8 @@ pub struct Run {
     damaged_bytes: u64,
     clearing: Option<Clearing>,
     flow: Arc<Workflow>,
-    _lock: Lock,
+    state: PathBuf,
+    lock: Lock,
 }
 
 impl Run {
@@ -143,6 +144,9 @@ impl Run {
         let end = self.driver.execute();
         drop(self.clearing.take());
         let mut end = end?;
+        if !self.lock.is_in_place() {
+            return Err(StateError::Moved { path: self.state }.into());
+        }
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
             data.expected = expect(self.flow.clone(), self.about.node.clone());
         }

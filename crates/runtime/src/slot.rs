@@ -28,6 +28,7 @@ use crate::containers;
 use crate::node_loop::Shared;
 use crate::process::{self, Exit, Launcher, group_is_alive, signal_group};
 use crate::run::Verify;
+use crate::tier::settle;
 pub use environment::BaseEnvironment;
 pub(crate) use environment::{holding, no_gpus};
 use streams::Streams;
@@ -269,7 +270,23 @@ impl<'a> SlotRunner<'a> {
         if shared.flow.is_builtin(job.task) {
             result.attempt.ended = shared.clock.now();
         }
+        self.check_copies(job.task)?;
         self.look_at_outputs(job.task, &old_contents, result)
+    }
+
+    /// Who has read something else than what was brought has made something else than it should have.
+    fn check_copies(&self, task: TaskId) -> Result<(), Trouble> {
+        let Some(tier) = &self.shared.tier else { return Ok(()) };
+        match self.shared.flow.inputs(task).find(|object| !tier.is_unchanged(*object)) {
+            None => Ok(()),
+            Some(object) => {
+                let name = self.shared.flow.object_name(object);
+                let remark = format!(
+                    "the copy of its input `{name}` in the memory tier was changed or taken away while it ran; inputs are to be read only"
+                );
+                Err(Trouble { outcome: Outcome::FilesFailed(0), remark })
+            }
+        }
     }
 
     fn look_at_inputs(&self, job: Job, result: &mut AttemptResult) -> Result<(), Trouble> {
@@ -473,6 +490,10 @@ impl<'a> SlotRunner<'a> {
         let mut missing: Vec<&str> = Vec::new();
         for (object, old_content) in shared.flow.outputs(task).zip(old_contents) {
             let name = shared.flow.object_name(object);
+            if shared.tier.is_some() {
+                settle(&shared.workplace.path(name))
+                    .map_err(|error| Trouble::files("put a file in the place of a link at", name, &error))?;
+            }
             let found =
                 shared.workplace.stamp(name).map_err(|error| Trouble::files("look at the output", name, &error))?;
             if !found.is_present() && !shared.flow.is_optional(object) {

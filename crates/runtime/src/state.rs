@@ -18,6 +18,7 @@ mod about;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,12 @@ pub enum StateError {
         path: PathBuf,
         /// Why not.
         error: io::Error,
+    },
+    /// It is not where it was.
+    #[error("{} was moved or replaced while the run went on", path.display())]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
     },
     /// Another engine is at work here.
     #[error("another run is using {}{}", path.display(), if holder.is_empty() { String::new() } else { format!(" (process {holder})") })]
@@ -89,7 +96,16 @@ pub struct StateDirectory {
 /// The right to change a state directory; given back when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+    path: PathBuf,
+}
+
+impl Lock {
+    /// Whether the directory is still where it was: somebody may have moved it, and made another one there.
+    pub fn is_in_place(&self) -> bool {
+        let identity = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+        identity(self.file.metadata()).is_some_and(|own| identity(self.path.metadata()) == Some(own))
+    }
 }
 
 impl StateDirectory {
@@ -164,12 +180,20 @@ impl StateDirectory {
 
     /// Refuses to be the state of another directory than before: tasks of the same name would be mixed up.
     pub fn check_home(&self, directory: &Path) -> Result<(), StateError> {
-        let Ok(home) = std::fs::read_to_string(self.home()) else { return Ok(()) };
+        let home = match std::fs::read_to_string(self.home()) {
+            Ok(home) => PathBuf::from(home.trim_end_matches('\n')),
+            // It is plain from where it lies, if it is anybody's.
+            Err(_) if !self.journal().exists() => return Ok(()),
+            Err(_) => {
+                let around = std::fs::canonicalize(&self.path).map_err(io_error("find", &self.path))?;
+                around.parent().unwrap_or(&around).to_owned()
+            }
+        };
         let own = std::fs::canonicalize(directory).map_err(io_error("find", directory))?;
-        if Path::new(home.trim_end_matches('\n')) == own {
+        if home == own {
             return Ok(());
         }
-        Err(StateError::Elsewhere { path: self.path.clone(), home: home.trim_end().to_owned() })
+        Err(StateError::Elsewhere { path: self.path.clone(), home: home.display().to_string() })
     }
 
     /// Notes whose state this is, unless that is plain from where it lies: such a directory may be moved as a whole.
@@ -204,7 +228,7 @@ impl StateDirectory {
             std::thread::sleep(Duration::from_millis(2));
         }
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(io_error("write to", &path))?;
-        Ok(Lock { _file: file })
+        Ok(Lock { file, path })
     }
 
     /// Whether an engine is at work here.

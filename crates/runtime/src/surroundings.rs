@@ -9,7 +9,7 @@ use throng_core::workflow::Surroundings;
 use throng_core::workflow::path::{is_inside, normalize};
 
 use crate::storage::Storage;
-use crate::tier::tier_of;
+use crate::tier::is_of_tier;
 
 /// Larger files than this are not read as text: positions in them would not fit, and they are a mistake.
 pub const TEXT_BYTES_LIMIT: u64 = 4_000_000_000;
@@ -113,11 +113,6 @@ impl Directory {
 /// How patterns of file names are meant.
 pub(crate) const MATCHING: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
-
-/// Links into a memory tier come and go with a run: they are not what a workflow is read for.
-fn is_of_tier(path: &Path) -> bool {
-    std::fs::read_link(path).is_ok_and(|target| tier_of(&target).is_some())
-}
 
 /// Looks for what matches the parts of a pattern below a directory; `prefix` is how that is written. Links to directories are
 /// followed, except by `**`, which could go round in circles.

@@ -97,6 +97,12 @@ pub fn remedy(error: &TierError) -> String {
             "wait for it to end; in a copy of its directory, or in one that both use by a link, delete such links or use another directory"
                 .to_owned()
         }
+        TierError::Inside { directory, .. } => {
+            format!("name the files in `{directory}` that are needed instead: what is brought comes and goes, so nobody could say what is in it")
+        }
+        TierError::NoPlace { .. } => {
+            "make it a directory that can be written to: what is brought appears there as a link".to_owned()
+        }
         TierError::Unclear { error, .. } if error.kind() == std::io::ErrorKind::IsADirectory => {
             "only files are brought: name the files in it, or put the directory beside the workflow".to_owned()
         }

@@ -22,6 +22,9 @@ pub fn failure(error: RunError) -> Failure {
         RunError::State(StateError::Elsewhere { .. }) => {
             Failure::bad_input(error, "give each directory a state of its own with --state")
         }
+        RunError::State(StateError::Moved { .. }) => {
+            Failure::internal(error, "run it again where it is now: what was done stays done")
+        }
         RunError::State(StateError::Io { error: cause, .. })
         | RunError::Journal(JournalError::Io { error: cause, .. })
             if cause.kind() == std::io::ErrorKind::StorageFull =>

@@ -230,7 +230,7 @@ fn check_range(written: &str, what: &What, nodes: u32, shards: u32) -> Result<()
         What::Partition(Partition { first, .. }) => first,
         What::Failover(Failover { shard, .. }) if *shard >= shards => {
             let there_are = words::count(shards.into(), "machine");
-            let message = format!("{written}: the store has no machine {shard}: there are {there_are}");
+            let message = format!("{written}: the store has no machine {shard}, only {there_are}");
             return Err(Failure::bad_input(message, "they are counted from 0; --store-shards says how many there are"));
         }
         _ => return Ok(()),
@@ -238,7 +238,7 @@ fn check_range(written: &str, what: &What, nodes: u32, shards: u32) -> Result<()
     if *node < nodes {
         return Ok(());
     }
-    let message = format!("{written}: there is no node {node}: there are {}", words::count(nodes.into(), "node"));
+    let message = format!("{written}: there is no node {node}, only {}", words::count(nodes.into(), "node"));
     Err(Failure::bad_input(message, "nodes are counted from 0"))
 }
 

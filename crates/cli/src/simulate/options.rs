@@ -171,7 +171,7 @@ impl ClusterArguments {
         if let Inputs::Node(node) = self.inputs
             && node >= nodes
         {
-            let message = format!("there is no node {node}: there are {}", words::count(nodes.into(), "node"));
+            let message = format!("there is no node {node}, only {}", words::count(nodes.into(), "node"));
             return Err(Failure::bad_input(message, "nodes are counted from 0"));
         }
         let store_shards = self.store_shards.unwrap_or(nodes);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use throng_core::fingerprint::{Stamp, hash};
 
+use crate::tier::is_of_tier;
+
 /// Everything below a directory, by path, sorted.
 fn files(directory: &Path) -> io::Result<Vec<(PathBuf, std::fs::Metadata)>> {
     let (mut found, mut open) = (Vec::new(), vec![directory.to_owned()]);
@@ -14,6 +16,10 @@ fn files(directory: &Path) -> io::Result<Vec<(PathBuf, std::fs::Metadata)>> {
             let path = entry?.path();
             // Links are not followed: they could lead round in a circle.
             let metadata = path.symlink_metadata()?;
+            // What is brought comes and goes.
+            if metadata.is_symlink() && is_of_tier(&path) {
+                continue;
+            }
             if metadata.is_dir() {
                 open.push(path.clone());
             }

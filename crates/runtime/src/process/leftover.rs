@@ -1,13 +1,11 @@
 //! Ending what an engine that was killed has left running.
 //!
-//! A process is only touched when it is certain to be ours: the group's leader must have started at the moment noted, and not say that it
-//! belongs to another state directory, of which this one may be a copy; or, if the leader is gone, members of its group must carry the name
-//! of this state directory in their environment. Numbers of processes are used again within seconds on a busy machine.
+//! A process is only touched when it is certain to be ours: the group's leader must have started at the moment noted, or, if the leader is
+//! gone, members of its group must carry the name of this state directory in their environment. Numbers of processes are used again within
+//! seconds on a busy machine. And its engine must be gone: whoever holds the lock of a state directory and finds processes of an engine that
+//! is alive has a copy of that engine's directory.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -53,18 +51,25 @@ pub fn end_leftovers(table: &Path, mark: &str) -> Result<BTreeSet<u64>, i32> {
 }
 
 fn is_ours(noted: &Noted, mark: &str) -> bool {
+    if engine_is_alive(noted) {
+        return false;
+    }
     match look_at(noted.pid) {
-        Some(_) => is_leader(noted) && !is_of_another(noted.pid, mark),
+        Some(_) => is_leader(noted),
         None => members(noted.pid).any(|member| carries(member.pid, mark)),
     }
 }
 
+/// The kernel's unit for when a process started.
+fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second()
+}
+
 /// Whether the process with the noted number is the one that was noted.
 fn is_leader(noted: &Noted) -> bool {
-    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
     look_at(noted.pid).is_some_and(|leader| {
-        let started_ns = leader.start_ticks * tick_ns;
-        let earliest = noted.started_ns.saturating_sub(2 * tick_ns);
+        let started_ns = leader.start_ticks * tick_ns();
+        let earliest = noted.started_ns.saturating_sub(2 * tick_ns());
         (earliest..noted.started_ns + START_TOLERANCE_NS).contains(&started_ns)
     })
 }
@@ -75,24 +80,14 @@ fn is_alive(noted: &Noted) -> bool {
     leader.is_some() && is_leader(noted) || super::group_is_alive(noted.pid)
 }
 
+/// Whether the engine is there that started a process: its number is nobody else's as long as whoever has it was there before.
+fn engine_is_alive(noted: &Noted) -> bool {
+    let engine = look_at(noted.engine).filter(|engine| !engine.is_zombie);
+    engine.is_some_and(|engine| engine.start_ticks * tick_ns() <= noted.started_ns)
+}
+
 fn carries(pid: i32, mark: &str) -> bool {
-    mark_of(pid).is_some_and(|carried| carried == mark.as_bytes())
-}
-
-/// The state directory of which a process says that it belongs to it.
-fn mark_of(pid: i32) -> Option<Vec<u8>> {
+    let wanted = format!("{RUN_VARIABLE}={mark}");
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let mut variables = environment.split(|byte| *byte == 0);
-    let value =
-        |variable: &[u8]| variable.strip_prefix(RUN_VARIABLE.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec);
-    variables.find_map(value)
-}
-
-/// Whether a process belongs to another state directory that is still there: then the table is a copy of that one's. A directory that was
-/// moved has taken its processes with it.
-fn is_of_another(pid: i32, mark: &str) -> bool {
-    let Some(other) = mark_of(pid).filter(|other| other != mark.as_bytes()) else { return false };
-    let identity = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    let theirs = identity(Path::new(OsStr::from_bytes(&other)));
-    theirs.is_some() && theirs != identity(Path::new(mark))
+    environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
 }

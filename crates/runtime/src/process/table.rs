@@ -17,7 +17,8 @@ use rustix::mm::{MapFlags, ProtFlags};
 pub struct SlotCell {
     /// The number of its process, and of the process's group.
     pub pid: AtomicI32,
-    padding: AtomicI32,
+    /// The number of the engine that started it.
+    engine: AtomicI32,
     /// When it was about to be started, in nanoseconds since the machine was.
     pub started_ns: AtomicU64,
     /// What its task is known by.
@@ -30,6 +31,7 @@ impl SlotCell {
     /// Notes that a process of a task is about to be started.
     pub fn prepare(&self, key: u64, boot: u64) {
         self.pid.store(0, Ordering::Relaxed);
+        self.engine.store(std::process::id() as i32, Ordering::Relaxed);
         self.key.store(key, Ordering::Relaxed);
         self.boot.store(boot, Ordering::Relaxed);
         self.started_ns.store(since_boot_ns(), Ordering::Release);
@@ -103,6 +105,8 @@ impl Drop for SlotTable {
 pub struct Noted {
     /// The process, which was also the leader of its group.
     pub pid: i32,
+    /// The engine that started it.
+    pub engine: i32,
     /// When it was about to be started.
     pub started_ns: u64,
     /// What its task is known by.
@@ -129,6 +133,7 @@ fn cells(path: &Path) -> Vec<Noted> {
         .chunks_exact(size_of::<SlotCell>())
         .map(|cell| Noted {
             pid: number(cell, 0) as u32 as i32,
+            engine: (number(cell, 0) >> 32) as i32,
             started_ns: number(cell, 8),
             key: number(cell, 16),
             boot: number(cell, 24),

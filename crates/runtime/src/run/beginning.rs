@@ -21,7 +21,7 @@ use crate::driver::{Driver, Parts};
 use crate::files::Workplace;
 use crate::host;
 use crate::objects::Objects;
-use crate::process::leftover;
+use crate::process::{self, leftover};
 use crate::state::{About, Lock, NodeSetup, PoolSetup, StateDirectory, io_error, write_whole};
 use crate::store::Journal;
 use crate::store::journal::{self, Pending, UNFINISHED};
@@ -62,7 +62,12 @@ impl Outlook {
         prepare: impl FnOnce(&Workflow, &Path) -> Result<(), E>,
     ) -> Result<Run, E> {
         let state = StateDirectory::new(&options.state);
+        // As far as it can be told before there are any files, nothing is made for a run that cannot begin.
+        state.check_home(&options.home).map_err(RunError::from)?;
+        let directory = if options.directory.exists() { &options.directory } else { &options.home };
+        Outlook::new(flow.clone(), Options { directory: directory.clone(), ..options.clone() })?;
         let lock = state.lock().map_err(RunError::from)?;
+        state.check_home(&options.home).map_err(RunError::from)?;
         prepare(&flow, &options.directory)?;
         Ok(Outlook::begin_after(flow, options, (state, lock), None)?)
     }
@@ -84,11 +89,20 @@ impl Outlook {
         state.set_home(&self.options.home)?;
         let setup = self.node_setup();
         let place = self.options.directory.clone();
-        let clearing = self.plan.is_some().then(|| Clearing { state: state.clone(), directory: place.clone() });
+        // From here on there is something to take away again, so whoever wants to stop the run has to wait until it can be told.
+        process::take_over_signals();
         let tier = match self.plan.take() {
-            Some(plan) => Some(Tier::make(plan, (&state, &place), links)?),
+            Some(plan) => Some(Tier::make(plan, (&state, &place), links).inspect_err(|_| {
+                // What cannot be taken away now stays on the note, for the next run.
+                let _ = tier::clear(&state, &place, std::iter::empty());
+            })?),
             None => None,
         };
+        let clearing = tier.as_ref().map(|tier| Clearing {
+            state: state.clone(),
+            directory: place.clone(),
+            tier: tier.path().to_owned(),
+        });
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -145,7 +159,7 @@ impl Outlook {
             clock: options.clock,
             slots: options.width,
         })?;
-        Ok(Run { driver, directory, about, damaged_bytes, clearing, flow, _lock: lock })
+        Ok(Run { driver, directory, about, damaged_bytes, clearing, flow, state: options.state, lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {

@@ -42,6 +42,24 @@ pub enum TierError {
         /// Where it leads.
         tier: PathBuf,
     },
+    /// An input in a directory that is an input itself.
+    #[error("`{name}` is brought from the storage, and lies in `{directory}`, which is read as a whole")]
+    Inside {
+        /// Which.
+        name: String,
+        /// The directory.
+        directory: String,
+    },
+    /// An input for which no link can be made.
+    #[error("cannot make a link for the input `{name}` in {}: {error}", directory.display())]
+    NoPlace {
+        /// Which.
+        name: String,
+        /// The directory.
+        directory: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// An input that cannot be looked at.
     #[error("cannot look at the input `{name}` at {place}: {error}")]
     Unclear {

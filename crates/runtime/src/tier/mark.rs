@@ -20,10 +20,20 @@ const DEAD_HOLDER_PATIENCE: Duration = Duration::from_millis(500);
 /// The tier that a link leads into, if it leads into one.
 pub(crate) fn tier_of(target: &Path) -> Option<&Path> {
     let tier = target.parent()?;
-    let digits = tier.file_name()?.to_str()?.strip_prefix(PREFIX)?;
-    let is_tier = digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let is_own = target.file_name()?.to_str().is_some_and(is_own_name);
-    (is_tier && is_own).then_some(tier)
+    (is_tier(tier) && is_own).then_some(tier)
+}
+
+/// Whether a directory has the name of a tier.
+pub(super) fn is_tier(directory: &Path) -> bool {
+    let name = directory.file_name().and_then(|name| name.to_str());
+    let digits = name.and_then(|name| name.strip_prefix(PREFIX));
+    digits.is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+/// Whether a path is a link into a tier: such links come and go with a run, and are not what anybody means by a file.
+pub(crate) fn is_of_tier(path: &Path) -> bool {
+    std::fs::read_link(path).is_ok_and(|target| tier_of(&target).is_some())
 }
 
 /// Holds a directory, if nobody else does.

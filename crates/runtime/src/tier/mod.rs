@@ -16,8 +16,10 @@ pub(crate) mod bringing;
 mod error;
 mod mark;
 mod note;
+mod places;
 pub(crate) mod plan;
 mod room;
+mod settling;
 pub(crate) mod survey;
 
 use std::collections::HashMap;
@@ -38,10 +40,11 @@ use crate::storage::{PIECE_BYTES, Storage};
 use bringing::Line;
 pub use error::TierError;
 use mark::hold;
-pub(crate) use mark::{DirectoryLock, lock, tier_of};
+pub(crate) use mark::{DirectoryLock, is_of_tier, lock, tier_of};
 use note::Note;
-pub use note::clear;
+pub use note::{clear, clear_unnoted};
 use plan::Plan;
+pub(crate) use settling::settle;
 
 /// A tier as somebody wants it.
 #[derive(Clone, Debug)]
@@ -108,6 +111,9 @@ impl Tier {
         note::clear_left(home, &left)?;
         let all: u64 = staged.iter().map(|(_, stamp)| stamp.size).fold(0, u64::saturating_add);
         let room = room::choose(options.directory.as_deref(), state.path(), options.capacity_bytes.min(all))?;
+        if room == Path::new(room::IN_MEMORY) {
+            note::sweep(&room);
+        }
         let (path, note) = loop {
             let path = room::name_below(&room);
             let note = Note::begin(state, &path, home)?;
@@ -307,6 +313,12 @@ impl Tier {
         }
     }
 
+    /// Whether the copy that a task has read is still what was brought.
+    pub(crate) fn is_unchanged(&self, object: ObjectId) -> bool {
+        let known = held(&self.here).get(&object).copied();
+        known.is_none_or(|(_, copied)| copied.is_some() && copied == self.look_at_copy(object))
+    }
+
     /// Takes an input out of the tier; says whether it is gone.
     pub(crate) fn remove(&self, place: &Workplace, name: &str, object: ObjectId) -> bool {
         let stamp = held(&self.here).remove(&object);
@@ -341,11 +353,12 @@ impl Tier {
 pub(crate) struct Clearing {
     pub(crate) state: StateDirectory,
     pub(crate) directory: PathBuf,
+    pub(crate) tier: PathBuf,
 }
 
 impl Drop for Clearing {
     fn drop(&mut self) {
         // What cannot be taken away now stays on the note, for the next run.
-        let _ = note::clear_own(&self.state, &self.directory);
+        let _ = note::clear_own(&self.state, &self.directory, &self.tier);
     }
 }

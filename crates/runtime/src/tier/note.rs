@@ -15,9 +15,11 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::TierError;
-use super::mark::{is_held, is_own_name};
+use super::mark::{is_held, is_own_name, is_tier};
+use super::room::IN_MEMORY;
 use crate::files::Workplace;
 use crate::state::{StateDirectory, StateError, io_error, sync_directory, write_durably};
 
@@ -102,9 +104,12 @@ pub fn clear<'a>(
     }
 }
 
-/// Takes away what the tier of this very run has left.
-pub(super) fn clear_own(state: &StateDirectory, directory: &Path) -> Result<(), StateError> {
-    clear_noted(state, directory, std::iter::empty())
+/// Takes away what the tier of this very run has left. If the state has been moved meanwhile, its links are for whoever comes next.
+pub(super) fn clear_own(state: &StateDirectory, directory: &Path, own: &Path) -> Result<(), StateError> {
+    match read(state)? {
+        Some((noted, _)) if noted == own => clear_noted(state, directory, std::iter::empty()),
+        _ => remove(own).map_err(io_error("delete", own)),
+    }
 }
 
 fn clear_noted<'a>(
@@ -158,6 +163,33 @@ fn clear_links<'a>(
         let _ = std::fs::remove_dir(place.path(name));
     }
     Ok(())
+}
+
+/// Takes away what dead runs have left whose states nobody has any more, at the places of these inputs and in memory; says how many links that
+/// were.
+pub fn clear_unnoted<'a>(directory: &Path, inputs: impl Iterator<Item = &'a str>) -> Result<usize, TierError> {
+    let failed = |error| TierError::Place { directory: directory.to_owned(), error };
+    let place = Workplace::open(directory, PathBuf::new(), PathBuf::new()).map_err(failed)?;
+    let left = inputs.filter_map(|name| Some((name.to_owned(), place.tier_at(name).filter(|tier| !is_held(tier))?)));
+    let left: Vec<(String, PathBuf)> = left.collect();
+    clear_left(directory, &left)?;
+    sweep(Path::new(IN_MEMORY));
+    Ok(left.len())
+}
+
+/// A tier that was made just now may not be held yet.
+const SWEPT_AFTER: Duration = Duration::from_secs(60);
+
+/// Takes away all tiers in a directory that nobody holds any more. Only this machine may use that directory: of others, a lock may not tell.
+pub(super) fn sweep(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let tier = entry.path();
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if is_tier(&tier) && age().is_some_and(|age| age > SWEPT_AFTER) && !is_held(&tier) {
+            // What cannot be taken away is somebody else's, or does no harm.
+            let _ = remove(&tier);
+        }
+    }
 }
 
 /// Takes away links that dead runs have left whose states nobody has any more, and the tiers that they lead into.

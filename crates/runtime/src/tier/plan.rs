@@ -44,6 +44,10 @@ impl Plan {
                     TierError::Unclear { name: name(object), place, error }
                 }
                 Trouble::Held { object, tier } => TierError::Held { name: name(object), tier },
+                Trouble::Inside { object, directory } => TierError::Inside { name: name(object), directory },
+                Trouble::NoPlace { object, directory, error } => {
+                    TierError::NoPlace { name: name(object), directory, error }
+                }
             })?;
         let left = left.into_iter().map(|(object, tier)| (name(object), tier)).collect();
         Ok(Plan { options: options.clone(), staged, left })

@@ -10,7 +10,7 @@ use super::TierError;
 use super::mark::PREFIX;
 
 /// A file system in memory that every Linux has.
-const IN_MEMORY: &str = "/dev/shm";
+pub(super) const IN_MEMORY: &str = "/dev/shm";
 
 /// How many bytes can be written below a directory; nothing if that cannot be told, or nobody may write there.
 fn free_bytes(directory: &Path) -> io::Result<u64> {

@@ -11,6 +11,7 @@ use crate::files::Workplace;
 use crate::storage::Storage;
 
 use super::mark::is_held;
+use super::places;
 
 /// Fewer files than this are looked at sooner than a thread is started.
 const FILES_PER_THREAD: usize = 64;
@@ -22,6 +23,10 @@ pub(crate) enum Trouble {
     Unclear { object: ObjectId, error: io::Error },
     /// At its place is a link into a tier that another run uses.
     Held { object: ObjectId, tier: PathBuf },
+    /// It would lie in a directory that is read as a whole.
+    Inside { object: ObjectId, directory: String },
+    /// No link can be made for it.
+    NoPlace { object: ObjectId, directory: PathBuf, error: io::Error },
 }
 
 /// What was found of a workflow's inputs.
@@ -74,6 +79,7 @@ pub(crate) fn survey(flow: &Workflow, place: &Workplace, storage: &dyn Storage) 
             found.left.extend(tier.map(|tier| (object, tier)));
         }
     }
+    places::check(flow, place, &found.staged)?;
     Ok(found)
 }
 
