@@ -5,6 +5,7 @@
 mod sandbox;
 
 use sandbox::*;
+use throng_core::node::Event;
 use throng_core::trace::Entry;
 use throng_runtime::recording::Recording;
 use throng_runtime::state::StateDirectory;
@@ -39,6 +40,17 @@ fn a_recorded_run_replays_to_the_same_commands() {
         assert_eq!(checked, starts, "every command was compared");
         assert!(starts > 800);
     }
+}
+
+#[test]
+fn what_was_learnt_is_learnt_again_from_the_record() {
+    let flow =
+        "tasks: { a: { foreach: { i: 1..12 }, run: 'sleep 0.05' }, b: { foreach: { i: 1..12 }, run: 'sleep 0.05' } }";
+    let (_sandbox, recording) = recorded(flow, &["--pack", "weasel:interval=100ms,profiled=1", "--quiet"], 0);
+    let checked = recording.replay().unwrap();
+    assert!(checked > 24, "{checked}");
+    let measured = recording.entries().filter(|(_, entry)| matches!(entry, Entry::Event(Event::Measured(_))));
+    assert!(measured.count() > 3);
 }
 
 #[test]

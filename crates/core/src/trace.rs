@@ -4,15 +4,19 @@
 //! task and why; fed to a fresh node, its events must give its commands again. Numbers are written as
 //! variable-length integers, tasks and times as differences from the entry before.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
-use crate::ids::{ClassId, ObjectId, SlotId, TaskId};
+use crate::ids::{ClassId, KindId, ObjectId, SlotId, TaskId};
 use crate::node::{Command, End, Event, KillReason, ReadyTask};
+use crate::pack::dominant::Resource;
+use crate::pack::{Change, Sample, Spent, Why};
 use crate::stale::Reason;
 use crate::time::Time;
 
 /// The first bytes of a trace; the last of them is the version of the format.
-pub const MAGIC: [u8; 8] = *b"throngt3";
+pub const MAGIC: [u8; 8] = *b"throngt4";
 
 /// How an attempt ended, in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +215,23 @@ impl Writer {
                     End::Killed => 4,
                 }
             }
+            Entry::Event(Event::Spent { slot, spent }) => {
+                self.number(slot.0.into());
+                let us = |time: Duration| time.as_micros() as u64;
+                [us(spent.time), us(spent.computing), spent.peak_bytes].into_iter().for_each(|one| self.number(one));
+                35
+            }
+            Entry::Event(Event::Measured(sample)) => {
+                sample.used.into_iter().for_each(|used| self.number(used.into()));
+                self.number(sample.free_memory_bytes);
+                36
+            }
+            Entry::Command(Command::Width(change)) => {
+                self.number(change.kind.0.into());
+                self.number(change.width.into());
+                self.bytes.push(why_number(change.why));
+                37
+            }
             Entry::Event(Event::Stop) => 5,
             Entry::Event(Event::Wake) => 6,
             Entry::Decide => 7,
@@ -316,6 +337,25 @@ impl Writer {
         }
         self.bytes.push(number as u8);
     }
+}
+
+/// A reason as a number.
+fn why_number(why: Why) -> u8 {
+    match why {
+        Why::Grows => 0,
+        Why::Contention => 1,
+        Why::Drifted => 2,
+        Why::Profiled(resource) => 16 + resource as u8,
+    }
+}
+
+fn why_of(number: u8) -> Option<Why> {
+    Some(match number {
+        0 => Why::Grows,
+        1 => Why::Contention,
+        2 => Why::Drifted,
+        _ => Why::Profiled(*Resource::ALL.get(usize::from(number.checked_sub(16)?))?),
+    })
 }
 
 /// A trace that cannot be read on.
@@ -436,6 +476,23 @@ impl<'a> Reader<'a> {
             30 => Entry::Command(Command::Drop { object: self.object()? }),
             31 => Entry::Command(Command::Evict { object: self.object()? }),
             32 => Entry::Command(Command::Lost { task: self.task()?, object: self.object()? }),
+            35 => {
+                let slot = self.slot()?;
+                let (time, computing) = (Duration::from_micros(self.number()?), Duration::from_micros(self.number()?));
+                Entry::Event(Event::Spent { slot, spent: Spent { time, computing, peak_bytes: self.number()? } })
+            }
+            36 => {
+                let mut used = [0; Resource::ALL.len()];
+                for one in &mut used {
+                    *one = self.small()?;
+                }
+                Entry::Event(Event::Measured(Sample { used, free_memory_bytes: self.number()? }))
+            }
+            37 => {
+                let (kind, width) = (KindId(self.small()?), self.small()?);
+                let why = why_of(self.byte()?).ok_or(Stop::Damaged)?;
+                Entry::Command(Command::Width(Change { kind, width, why }))
+            }
             34 => Entry::Event(Event::Capacity { bytes: self.number()? }),
             33 => Entry::Command(Command::NeverFits { task: self.task()?, needed_bytes: self.number()? }),
             _ => return Err(Stop::Damaged),

@@ -26,6 +26,13 @@ fn orders_that_mind_the_cache() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+#[test]
+fn how_many_at_once() {
+    let (count, failed) = failures(include_str!("vectors/weasel.json"));
+    assert_eq!(count, 19);
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 /// A part, an operation and an answer that are expected to fail do, each in its own words.
 #[test]
 fn what_differs_is_told() {

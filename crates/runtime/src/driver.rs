@@ -24,6 +24,7 @@ use crate::containers;
 use crate::files::Workplace;
 use crate::host;
 use crate::log::PackedLog;
+use crate::meter::Metering;
 use crate::node_loop::{Core, Shared, Slot, with_paths};
 use crate::objects::Objects;
 use crate::process::{Orphans, SlotTable};
@@ -254,11 +255,16 @@ impl Driver {
         })?;
         let bringing = Bringing::start(&shared);
         let bringing = bringing.map_err(|error| EngineError::GaveUp(format!("cannot start a thread: {error}")))?;
+        let metering = Metering::start(&shared);
+        let metering = metering.map_err(|error| EngineError::GaveUp(format!("cannot start a thread: {error}")))?;
         {
             let mut core = shared.lock();
             shared.submit(&mut core, shared.clock.now());
         }
         self.turn(&syncing);
+        if let Some(metering) = metering {
+            metering.finish();
+        }
         shared.dismiss_slots();
         bringing.finish();
         keeper.join().expect("writing a file does not panic");

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use throng_core::workflow::{Pool, Resources};
 
+use crate::meter::proc;
 use crate::state::HostInfo;
 
 /// Cores that this process may use, and memory that is there, as the container or cgroup allows.
@@ -55,6 +56,16 @@ fn memory_bytes() -> u64 {
     let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
     let limit = limits.iter().filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()).min();
     limit.map_or(physical, |limit| limit.min(physical))
+}
+
+/// Memory in all and memory that could be had, as the container or cgroup allows.
+pub fn memory() -> (u64, u64) {
+    let (_, available) = proc::memory(&proc::read("meminfo"));
+    let all = memory_bytes();
+    let uses = ["/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"];
+    let used = uses.iter().filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()).max();
+    // Where there is a limit, it may be nearer than the end of the machine's memory.
+    (all, used.map_or(available, |used| available.min(all.saturating_sub(used))))
 }
 
 /// Identifies this start of the machine: process ids mean nothing after the next one.

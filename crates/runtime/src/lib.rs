@@ -16,6 +16,7 @@ pub mod files;
 pub mod following;
 pub mod host;
 pub mod log;
+pub mod meter;
 pub(crate) mod node_loop;
 pub mod objects;
 pub mod process;

@@ -17,14 +17,16 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{Command, End, Event, KillReason, Node};
+use throng_core::pack::Spent;
 use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
 use throng_core::temp::Temps;
 use throng_core::time::Time;
-use throng_core::trace::{self, Entry};
+use throng_core::trace::{self, Attempt, Entry, Usage};
 use throng_core::workflow::{Action, Workflow};
 
 use crate::clock::Clock;
@@ -281,6 +283,11 @@ impl Shared {
             result = core.results[slot.index()].take();
             if let Some(result) = &result {
                 core.trace.write(now, &Entry::Attempt(result.attempt));
+                if core.node.measures_every().is_some() {
+                    let spent = Event::Spent { slot, spent: spent(&result.attempt) };
+                    core.trace.write(now, &Entry::Event(spent));
+                    core.node.handle(now, spent, &mut core.commands);
+                }
             }
         }
         core.trace.write(now, &Entry::Event(event));
@@ -303,6 +310,7 @@ impl Shared {
                     }
                 }
                 Command::Kill { slot, hard, why } => self.kill(core, now, slot, hard, why),
+                Command::Width(change) => core.kinds[change.kind.index()].width = Some(change.width),
                 Command::Start { .. } => unreachable!("tasks are only started by deciding"),
                 Command::Locate { .. }
                 | Command::Fetch { .. }
@@ -566,5 +574,15 @@ impl Slot {
                 }
             }
         }
+    }
+}
+
+/// What an attempt took, for a node that learns.
+fn spent(attempt: &Attempt) -> Spent {
+    let Usage { user_us, system_us, peak_memory_bytes, .. } = attempt.usage;
+    Spent {
+        time: attempt.ended.since(attempt.started),
+        computing: Duration::from_micros(user_us.saturating_add(system_us)),
+        peak_bytes: peak_memory_bytes,
     }
 }

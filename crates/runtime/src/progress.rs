@@ -10,6 +10,8 @@ use throng_core::workflow::Workflow;
 /// How far the tasks of one kind have come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindProgress {
+    /// How many may run at once, if that is learnt.
+    pub width: Option<u32>,
     /// The kind's name.
     pub name: String,
     /// Tasks of this kind in the run.

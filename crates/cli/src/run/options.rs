@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use throng_core::order;
 use throng_core::policy::Policy;
 use throng_core::stale::Wish;
 use throng_core::workflow::{Pool, quantity};
+use throng_core::{order, pack};
 use throng_runtime::clock::Clock;
 use throng_runtime::host;
 use throng_runtime::run::{Options, Verify};
@@ -16,7 +16,9 @@ use throng_runtime::tier;
 use crate::exit::Failure;
 
 /// What may run at once if nobody says otherwise.
-const DEFAULT_PACK: &str = "requests";
+const DEFAULT_PACK: &str = pack::NAMES[0];
+/// At most so many tasks run at once where that is learnt.
+const LEARNT_WIDTH: u32 = 256;
 
 /// How to run.
 #[derive(Args, Clone)]
@@ -27,7 +29,7 @@ pub struct RunArguments {
     /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs
     #[arg(long, default_value = order::NAMES[0])]
     pub order: String,
-    /// What may run at once: requests (cores and memory as asked for) or fixed (only --width)
+    /// What may run at once: requests (cores and memory as asked for), fixed (only --width), or weasel (learnt, up to --width)
     #[arg(long, default_value = DEFAULT_PACK)]
     pub pack: String,
     /// Memory that tasks may ask for together [default: what the machine has]
@@ -109,9 +111,11 @@ impl RunArguments {
     /// Everything that the engine wants to know.
     pub fn options(&self, clock: Clock, about: About) -> Result<Options, Failure> {
         let machine = host::resources();
-        let width = self.width.unwrap_or((machine.cpus_milli / 1000) as u32);
+        let learns = pack::learns(&policy(&self.pack)?);
+        let usual = if learns { LEARNT_WIDTH } else { (machine.cpus_milli / 1000) as u32 };
+        let width = self.width.unwrap_or(usual);
         let mut resources = machine;
-        if self.width.is_some() {
+        if self.width.is_some() && !learns {
             resources.cpus_milli = u64::from(width) * 1000;
         }
         resources.memory_bytes = self.memory.unwrap_or(machine.memory_bytes);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 use throng_core::policy::Policy;
 use throng_core::workflow::{Demand, Workflow, quantity};
-use throng_core::{evict, order, place};
+use throng_core::{evict, order, pack, place};
 use throng_runtime::run::demand_in_words;
 use throng_sim::cluster::Variation;
 use throng_sim::{Cluster, Inputs, Submission};
@@ -230,6 +230,11 @@ fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     place::by_name(&cluster.place).map_err(bad)?;
     order::check(&cluster.order).map_err(bad)?;
     evict::check(&cluster.evict).map_err(bad)?;
+    if pack::learns(&cluster.pack) {
+        let message =
+            format!("`{}` learns from what is measured, and simulated nodes are not measured yet", cluster.pack);
+        return Err(Failure::bad_input(message, "simulate with --pack requests or fixed; `throng run` can learn"));
+    }
     let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
     let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));
     let nodes = cluster.machine_types().map(|machine| {

@@ -65,6 +65,8 @@ impl Member {
                 out.push(Command::Evict { object });
             }
             node::Command::Lost { task, object } => self.lost(now, task, object),
+            // Whoever wants to know asks the node.
+            node::Command::Width(_) => {}
         }
     }
 

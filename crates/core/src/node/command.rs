@@ -1,6 +1,7 @@
 //! What a node wants done.
 
 use crate::ids::{ObjectId, SlotId, TaskId};
+use crate::pack::Change;
 use crate::time::Time;
 
 /// Why a running attempt has to end.
@@ -56,6 +57,8 @@ pub enum Command {
         /// When the node will try it again, unless the run is stopping.
         retry_at: Option<Time>,
     },
+    /// Show that from now on so many tasks of a kind run at once.
+    Width(Change),
     /// Find out whether an object exists, and how large it is.
     Locate {
         /// Which object.

@@ -1,6 +1,7 @@
 //! What a node is told.
 
 use crate::ids::{ClassId, ObjectId, SlotId, TaskId};
+use crate::pack::{Sample, Spent};
 
 /// A task that may start, with what the policies need to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,15 @@ pub enum Event {
         /// How it ended.
         end: End,
     },
+    /// What an attempt has taken that is about to end.
+    Spent {
+        /// Where it ran.
+        slot: SlotId,
+        /// What it took.
+        spent: Spent,
+    },
+    /// The node has been measured.
+    Measured(Sample),
     /// An object has been found, or does not exist.
     Located {
         /// Which object.

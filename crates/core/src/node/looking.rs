@@ -1,5 +1,7 @@
 //! What others may know of a node: members, drivers, simulations and tests.
 
+use std::time::Duration;
+
 use super::stage::Stage;
 use super::{CacheTally, Conditions, Node, Stopping, Taker};
 use crate::ids::{ObjectId, SlotId, TaskId};
@@ -117,6 +119,11 @@ impl Node {
         waits
             && !self.free.is_empty()
             && self.stage.as_ref().is_none_or(|stage| stage.has_window(true) || !stage.is_used())
+    }
+
+    /// How often it wants to be measured, if at all.
+    pub fn measures_every(&self) -> Option<Duration> {
+        self.policies.pack.measures_every()
     }
 
     /// When a task that has failed will be tried again, if it waits for that.

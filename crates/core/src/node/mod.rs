@@ -202,6 +202,14 @@ impl Node {
             Event::Ready(task) => self.enqueue(task, false),
             Event::Offered(task) => self.enqueue(task, true),
             Event::Finished { slot, end } => self.finished(now, slot, end, out),
+            Event::Spent { slot, spent } => {
+                if let Some(running) = &self.slots[slot.index()] {
+                    self.policies.pack.spent(running.demand, &spent);
+                }
+            }
+            Event::Measured(sample) => {
+                out.extend(self.policies.pack.measured(now, &sample).into_iter().map(Command::Width));
+            }
             Event::Stop => self.stop(now, out),
             Event::Wake => self.wake(now, out),
             Event::Located { .. }
@@ -226,12 +234,14 @@ impl Node {
             stage.cache.idle.ready(task.task);
             is_shared |= stage.is_apart(&self.flow, task.task);
         }
+        self.policies.pack.queued(self.flow.kind(task.task));
         if is_shared { self.policies.shared.push(task) } else { self.policies.local.push(task) }
     }
 
     /// Tells whoever wants to know that a task has left a queue: to begin, or for good.
     fn dequeued(&mut self, task: TaskId, begins: bool, from_shared: bool) {
-        let Policies { local, shared, .. } = &mut self.policies;
+        let Policies { local, shared, pack } = &mut self.policies;
+        pack.unqueued(self.flow.kind(task));
         if begins {
             let other = if from_shared { local } else { shared };
             other.began(task);

@@ -3,17 +3,31 @@
 //! A policy is asked before each start whether one more task with a certain demand may run, and is told of every start
 //! and end. It never sees single tasks: what it grants, it grants to all who ask for the same. Cores and memory are
 //! its business; what has a name and is counted is not ([`crate::pools`]).
+//!
+//! Some policies learn: they want to know what waits, what the node uses and what each attempt took, and say when they have
+//! changed their mind about how many tasks of a kind to run.
 
+pub mod dominant;
 mod fixed;
+mod kinds;
 mod requests;
+pub mod sample;
+pub mod usual;
+pub mod weasel;
 
 pub use fixed::Fixed;
+pub use kinds::Kinds;
 pub use requests::Requests;
+pub use sample::{Sample, Spent};
+pub use weasel::Weasel;
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::ids::DemandId;
+use self::dominant::Resource;
+use crate::ids::{DemandId, KindId};
 use crate::policy::{BadPolicy, Policy};
+use crate::time::Time;
 use crate::workflow::{Resources, Workflow};
 
 /// What a node can give.
@@ -23,6 +37,30 @@ pub struct Capacity {
     pub width: u32,
     /// Cores and memory.
     pub resources: Resources,
+}
+
+/// Why another number of tasks of a kind is to run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Single ones have run, and need this most.
+    Profiled(Resource),
+    /// One more brought more, or nothing is known yet.
+    Grows,
+    /// More of them bring no more.
+    Contention,
+    /// As many as before use something else: what was known does not hold any more.
+    Drifted,
+}
+
+/// Another number of tasks of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which kind.
+    pub kind: KindId,
+    /// How many at once.
+    pub width: u32,
+    /// Why.
+    pub why: Why,
 }
 
 /// Decides what may run beside what is running.
@@ -35,17 +73,42 @@ pub trait Pack: Send {
     fn ended(&mut self, demand: DemandId);
     /// Whether a task with this demand could run if nothing else did.
     fn could_ever_admit(&self, demand: DemandId) -> bool;
+    /// A task of a kind waits.
+    fn queued(&mut self, _kind: KindId) {}
+    /// A task of a kind waits no more.
+    fn unqueued(&mut self, _kind: KindId) {}
+    /// An attempt that is about to end has taken this.
+    fn spent(&mut self, _demand: DemandId, _spent: &Spent) {}
+    /// The node has used this since it was last measured; says what is different from now on.
+    fn measured(&mut self, _now: Time, _sample: &Sample) -> Vec<Change> {
+        Vec::new()
+    }
+    /// How often the node is to be measured, if anybody wants to know.
+    fn measures_every(&self) -> Option<Duration> {
+        None
+    }
 }
 
-/// The names that [`by_name`] knows.
-pub const NAMES: [&str; 2] = ["requests", "fixed"];
+/// The names that [`by_name`] knows, the default first.
+pub const NAMES: [&str; 3] = ["requests", "fixed", "weasel"];
 
-/// The policy with a name.
+/// The policy with a name. One that learns wants a workflow whose kinds are told apart.
 pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Result<Box<dyn Pack>, BadPolicy> {
-    policy.takes_none()?;
-    match policy.name.as_str() {
-        "fixed" => Ok(Box::new(Fixed::new(capacity.width))),
-        "requests" => Ok(Box::new(Requests::new(capacity, flow.clone()))),
-        _ => Err(policy.unknown("pack", &NAMES)),
-    }
+    Ok(match policy.name.as_str() {
+        "fixed" => {
+            policy.takes_none()?;
+            Box::new(Fixed::new(capacity.width))
+        }
+        "requests" => {
+            policy.takes_none()?;
+            Box::new(Requests::new(capacity, flow.clone()))
+        }
+        "weasel" => Box::new(Weasel::new(policy, capacity, Kinds::new(flow))?),
+        _ => return Err(policy.unknown("pack", &NAMES)),
+    })
+}
+
+/// Whether a policy learns, so that kinds have to be told apart and the node has to be measured.
+pub fn learns(policy: &Policy) -> bool {
+    policy.name == "weasel"
 }

@@ -4,10 +4,13 @@
 //! all ways that would do for a task, the best first; tasks that ask for the same are of one class. A task whose
 //! memory grows with its attempts has a class for each.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
-use super::{Span, Workflow};
-use crate::ids::{ClassId, DemandId, TaskId};
+use super::{Settings, Span, Workflow};
+use crate::ids::{ClassId, DemandId, KindId, TaskId};
 
 /// What there is of cores and memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +60,9 @@ pub struct Demand<'a> {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(super) struct FlatDemand {
     pub memory_bytes: u64,
-    pub cpus_milli: u64,
+    pub cpus_milli: u32,
+    /// One if somebody has said how many cores it needs.
+    pub says_cpus: u32,
     pub named: Span,
 }
 
@@ -77,6 +82,19 @@ pub(super) struct Demands {
     pub classes: Vec<Span>,
     pub demands: Vec<FlatDemand>,
     pub named: Vec<NamedAmount>,
+}
+
+impl Demands {
+    /// The same classes once more; says which is the first of them.
+    fn copy(&mut self, classes: Range<u32>) -> u32 {
+        let first = self.classes.len() as u32;
+        for class in classes {
+            let Span { start, count } = self.classes[class as usize];
+            self.classes.push(Span { start: self.demands.len() as u32, count });
+            self.demands.extend_from_within(start as usize..(start + count) as usize);
+        }
+        first
+    }
 }
 
 impl Workflow {
@@ -108,15 +126,46 @@ impl Workflow {
         let named = &self.demands.named[flat.named.range()];
         Demand {
             memory_bytes: flat.memory_bytes,
-            cpus_milli: flat.cpus_milli,
+            cpus_milli: flat.cpus_milli.into(),
             named: named.iter().map(|one| (self.strings.get(one.name), one.amount_milli.into())).collect(),
+        }
+    }
+
+    /// The cores that one way to run says it needs; none, if it says nothing.
+    pub fn asked_cpus_milli(&self, demand: DemandId) -> u64 {
+        let flat = self.demands.demands[demand.index()];
+        u64::from(flat.cpus_milli * flat.says_cpus)
+    }
+
+    /// The kind of each demand, in a workflow whose kinds are told apart.
+    pub fn kinds_of_demands(&self) -> Vec<KindId> {
+        let mut kinds = vec![KindId(0); self.demand_count()];
+        for settings in &self.settings {
+            for class in settings.class..settings.class + settings.class_count {
+                self.alternatives(ClassId(class)).for_each(|demand| kinds[demand.index()] = KindId(settings.kind));
+            }
+        }
+        kinds
+    }
+
+    /// Gives tasks of different kinds different classes even if they ask for the same, for whoever treats kinds differently.
+    pub fn tell_kinds_apart(&mut self) {
+        let mut owners: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut copies: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for at in 0..self.settings.len() {
+            let Settings { kind, class, class_count, .. } = self.settings[at];
+            if *owners.entry(class).or_insert(kind) == kind {
+                continue;
+            }
+            let copy = copies.entry((kind, class)).or_insert_with(|| self.demands.copy(class..class + class_count));
+            self.settings[at].class = *copy;
         }
     }
 
     /// The cores and the memory of one way to run.
     pub fn resources(&self, demand: DemandId) -> Resources {
         let flat = self.demands.demands[demand.index()];
-        Resources { memory_bytes: flat.memory_bytes, cpus_milli: flat.cpus_milli }
+        Resources { memory_bytes: flat.memory_bytes, cpus_milli: flat.cpus_milli.into() }
     }
 
     /// Whether any task asks for something of this name.

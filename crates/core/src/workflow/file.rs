@@ -12,7 +12,7 @@ use super::strings::Strings;
 use crate::fingerprint::hash;
 
 /// Changes whenever an array is added or changes its meaning.
-const MAGIC: [u8; 8] = *b"throngw3";
+const MAGIC: [u8; 8] = *b"throngw4";
 
 /// A workflow file that cannot be used.
 #[derive(Debug, Error, PartialEq, Eq)]

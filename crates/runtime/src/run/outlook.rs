@@ -58,6 +58,13 @@ impl Outlook {
             }
             None => flow,
         };
+        let flow = if pack::learns(&options.pack) {
+            let mut flow = Arc::unwrap_or_clone(flow);
+            flow.tell_kinds_apart();
+            Arc::new(flow)
+        } else {
+            flow
+        };
         let known = look(&flow, &recorded, &place, &options, plan.as_ref());
         let nothing_known = recorded.is_empty() && !options.wish.adopt && options.wish.targets.is_empty();
         let verdicts = if nothing_known {

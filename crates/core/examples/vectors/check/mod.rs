@@ -5,6 +5,7 @@ mod compare;
 mod daws;
 mod mpdis;
 mod request;
+mod weasel;
 
 use serde_json::{Map, Value};
 
@@ -60,6 +61,7 @@ fn answer(part: &str, request: &Request) -> Result<Value, String> {
     let answer = match part {
         "daws" => daws::answer(op, request),
         "mpdis" => mpdis::answer(op, request),
+        "weasel" => weasel::answer(op, request),
         _ => return Err(format!("no answer: the part `{part}` is not implemented")),
     };
     answer.unwrap_or_else(|| Err(format!("no answer: the operation `{op}` of `{part}` is not implemented")))

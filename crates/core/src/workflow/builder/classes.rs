@@ -11,8 +11,8 @@ use super::Builder;
 const GROWTH_LIMIT: u32 = 64;
 const DEFAULT_CPUS_MILLI: u32 = 1000;
 
-/// One way to run: memory, cores, and names with amounts.
-type Way = (u64, u32, Vec<(u32, u32)>);
+/// One way to run: memory, cores if somebody has said how many, and names with amounts.
+type Way = (u64, Option<u32>, Vec<(u32, u32)>);
 
 /// The classes so far, by what they ask for in each attempt.
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Builder<'_> {
         let memory =
             demand.memory.map_or(0, |memory| memory.bytes.saturating_mul(if memory.grows { attempt } else { 1 }));
         let named = demand.named.iter().map(|(name, amount)| (self.strings.add(name).0, *amount)).collect();
-        (memory, demand.cpus_milli.unwrap_or(DEFAULT_CPUS_MILLI), named)
+        (memory, demand.cpus_milli, named)
     }
 
     fn push_class(&mut self, alternatives: &[Way]) {
@@ -72,7 +72,8 @@ impl Builder<'_> {
             );
             demands.demands.push(FlatDemand {
                 memory_bytes: *memory_bytes,
-                cpus_milli: u64::from(*cpus_milli),
+                cpus_milli: cpus_milli.unwrap_or(DEFAULT_CPUS_MILLI),
+                says_cpus: cpus_milli.is_some().into(),
                 named: span,
             });
         }

@@ -23,7 +23,7 @@ struct Assembly<'a> {
     kinds: BTreeMap<u32, u32>,
     settings: BTreeMap<Settings, u32>,
     /// By thousandths of a core.
-    classes: BTreeMap<u64, u32>,
+    classes: BTreeMap<Option<u32>, u32>,
 }
 
 /// Names as they are to be in the workflow.
@@ -117,7 +117,7 @@ impl Assembly<'_> {
         }
         // A replay keeps one core busy at most, whatever the task once used.
         let cores = measured.and_then(|measured| measured.cores).filter(|cores| *cores > 0.0 && self.replay.is_none());
-        let class = self.class((cores.unwrap_or(1.0) * 1000.0).ceil() as u64);
+        let class = self.class(cores.map(|cores| (cores * 1000.0).ceil() as u32));
         let kind = self.strings.add(kind).0;
         let kind = *self.kinds.entry(kind).or_insert_with(|| {
             self.flow.kinds.push(kind);
@@ -167,11 +167,12 @@ impl Assembly<'_> {
         self.flow.pieces.push(piece);
     }
 
-    fn class(&mut self, cpus_milli: u64) -> u32 {
+    fn class(&mut self, asked: Option<u32>) -> u32 {
         let demands = &mut self.flow.demands;
-        *self.classes.entry(cpus_milli).or_insert_with(|| {
+        *self.classes.entry(asked).or_insert_with(|| {
             demands.classes.push(Span { start: demands.demands.len() as u32, count: 1 });
-            demands.demands.push(FlatDemand { memory_bytes: 0, cpus_milli, named: Span::default() });
+            let (cpus_milli, says_cpus) = (asked.unwrap_or(1000), asked.is_some().into());
+            demands.demands.push(FlatDemand { memory_bytes: 0, cpus_milli, says_cpus, named: Span::default() });
             (demands.classes.len() - 1) as u32
         })
     }

@@ -1,0 +1,35 @@
+//! What is measured of a node and of its tasks, for policies that learn.
+
+use std::time::Duration;
+
+use super::dominant::{Resource, Use};
+
+/// All of what there is of a resource.
+pub const WHOLE: u32 = 1_000_000;
+
+/// How much of a node was used since it was measured before: whoever uses it, tasks or others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// Of each resource, in millionths of what there is.
+    pub used: [u32; Resource::ALL.len()],
+    /// Memory that could be had without taking it from anybody.
+    pub free_memory_bytes: u64,
+}
+
+impl Sample {
+    /// The same as parts of what there is.
+    pub fn shares(&self) -> Use {
+        self.used.map(|used| f64::from(used) / f64::from(WHOLE))
+    }
+}
+
+/// What an attempt took, as the kernel accounts for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// From its start to its end.
+    pub time: Duration,
+    /// On cores.
+    pub computing: Duration,
+    /// Most memory held at once.
+    pub peak_bytes: u64,
+}

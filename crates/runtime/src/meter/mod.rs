@@ -1,0 +1,166 @@
+//! How much of the machine is used, measured now and then for a node that wants to learn from it.
+//!
+//! What counts is the whole machine, others included: how many tasks it can take depends on them as well. One measurement takes four small
+//! files of the kernel's, whatever runs.
+
+pub mod proc;
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use throng_core::node::Event;
+use throng_core::pack::Sample;
+use throng_core::pack::dominant::Resource;
+use throng_core::pack::sample::WHOLE;
+
+use crate::host;
+use crate::node_loop::Shared;
+
+/// What a network carries if nobody knows: a gigabit a second.
+const USUAL_NETWORK_BYTES: f64 = 125e6;
+
+/// What has been counted since the machine was started.
+#[derive(Clone, Debug)]
+struct Counters {
+    at: Instant,
+    cores: proc::Ticks,
+    network_bytes: u64,
+    disk_ms: Vec<(String, u64)>,
+}
+
+impl Counters {
+    fn now() -> Counters {
+        let disks = proc::read("diskstats");
+        Counters {
+            at: Instant::now(),
+            cores: proc::cores(&proc::read("stat")).1.unwrap_or_default(),
+            network_bytes: proc::network_bytes(&proc::read("net/dev")),
+            disk_ms: proc::disk_times(&disks).into_iter().map(|(name, time)| (name.to_owned(), time)).collect(),
+        }
+    }
+}
+
+/// Measures the machine.
+#[derive(Debug)]
+pub struct Meter {
+    before: Counters,
+    /// The cores of the machine, and how many of them are for us.
+    cores: (f64, f64),
+    network_bytes_per_s: f64,
+}
+
+impl Meter {
+    /// The first look; what is measured is what is used from now on.
+    pub fn new() -> Meter {
+        let (all, _) = proc::cores(&proc::read("stat"));
+        let own = host::resources().cpus_milli as f64 / 1000.0;
+        Meter {
+            before: Counters::now(),
+            cores: ((all as f64).max(own), own),
+            network_bytes_per_s: fastest_link().unwrap_or(USUAL_NETWORK_BYTES),
+        }
+    }
+
+    /// What was used since the last time.
+    pub fn measure(&mut self) -> Sample {
+        let now = Counters::now();
+        let before = std::mem::replace(&mut self.before, now.clone());
+        let seconds = now.at.duration_since(before.at).as_secs_f64().max(1e-3);
+        let ticks = now.cores.all.saturating_sub(before.cores.all).max(1) as f64;
+        let busy = now.cores.busy.saturating_sub(before.cores.busy) as f64 / ticks * self.cores.0 / self.cores.1;
+        let rate = now.network_bytes.saturating_sub(before.network_bytes) as f64 / seconds;
+        // Whatever was seen is possible.
+        self.network_bytes_per_s = self.network_bytes_per_s.max(rate);
+        let disk_ms = |(name, time): &(String, u64)| {
+            let earlier = before.disk_ms.iter().find(|(known, _)| known == name);
+            earlier.map_or(0, |(_, earlier)| time.saturating_sub(*earlier))
+        };
+        let disk = now.disk_ms.iter().map(disk_ms).max().unwrap_or(0) as f64 / 1000.0 / seconds;
+        let (memory_bytes, free_memory_bytes) = host::memory();
+        let mut used = [0; Resource::ALL.len()];
+        for (resource, share) in [
+            (Resource::Cpu, busy),
+            (Resource::Network, rate / self.network_bytes_per_s),
+            (Resource::Disk, disk),
+            (Resource::Memory, 1.0 - free_memory_bytes as f64 / memory_bytes.max(1) as f64),
+        ] {
+            used[resource as usize] = (share.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
+        }
+        Sample { used, free_memory_bytes }
+    }
+}
+
+impl Default for Meter {
+    fn default() -> Meter {
+        Meter::new()
+    }
+}
+
+/// The speed of the fastest network card, if any tells.
+fn fastest_link() -> Option<f64> {
+    let cards = std::fs::read_dir("/sys/class/net").ok()?.flatten();
+    let speed = |card: std::fs::DirEntry| -> Option<i64> {
+        std::fs::read_to_string(card.path().join("speed")).ok()?.trim().parse().ok()
+    };
+    let megabits = cards.filter_map(speed).filter(|speed| *speed > 0).max()?;
+    Some(megabits as f64 * 1e6 / 8.0)
+}
+
+/// A thread that measures as often as the node wants.
+pub(crate) struct Metering {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Metering {
+    /// Starts it, if the node wants to know at all.
+    pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<Option<Metering>> {
+        let Some(every) = shared.lock().node.measures_every() else { return Ok(None) };
+        let (stop, stopped) = mpsc::channel();
+        let shared = shared.clone();
+        let thread = std::thread::Builder::new().name("meter".to_owned()).spawn(move || {
+            let mut meter = Meter::new();
+            let mut next = Instant::now() + every;
+            while stopped.recv_timeout(next.saturating_duration_since(Instant::now())) == Err(RecvTimeoutError::Timeout)
+            {
+                next = next.max(Instant::now() - every) + every;
+                tell(&shared, meter.measure());
+            }
+        })?;
+        Ok(Some(Metering { stop, thread }))
+    }
+
+    /// Ends it.
+    pub(crate) fn finish(self) {
+        drop(self.stop);
+        self.thread.join().expect("measuring does not panic");
+    }
+}
+
+fn tell(shared: &Arc<Shared>, sample: Sample) {
+    let mut core = shared.lock();
+    core.events.push_back(Event::Measured(sample));
+    let own = shared.drive(&mut core, None);
+    assert!(own.is_none(), "this thread has no slot");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_busy_core_is_seen() {
+        let mut meter = Meter::new();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(200) {
+            std::hint::black_box(begun);
+        }
+        let sample = meter.measure();
+        let cores = host::resources().cpus_milli as f64 / 1000.0;
+        assert!(f64::from(sample.used[Resource::Cpu as usize]) > 0.5 / cores * f64::from(WHOLE), "{sample:?}");
+        assert!(sample.free_memory_bytes > 0 && sample.used.iter().all(|used| *used <= WHOLE), "{sample:?}");
+    }
+}

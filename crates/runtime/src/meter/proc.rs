@@ -1,0 +1,89 @@
+//! What the kernel tells of the machine as a whole in `/proc`. What cannot be read counts as nothing.
+
+/// Time that all cores have spent since the machine was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// At work, for whomever.
+    pub busy: u64,
+    /// In all.
+    pub all: u64,
+}
+
+/// The contents of a file below `/proc`.
+pub fn read(name: &str) -> String {
+    std::fs::read_to_string(format!("/proc/{name}")).unwrap_or_default()
+}
+
+/// How many cores there are, and what they have done, from `stat`.
+pub fn cores(text: &str) -> (u64, Option<Ticks>) {
+    let mut lines = text.lines().take_while(|line| line.starts_with("cpu"));
+    let ticks = lines.next().map(|line| {
+        // user nice system idle iowait irq softirq steal; what guests use is part of user.
+        let fields: Vec<u64> = line.split_whitespace().skip(1).take(8).map(|word| word.parse().unwrap_or(0)).collect();
+        let all = fields.iter().sum();
+        let idle: u64 = fields.iter().skip(3).take(2).sum();
+        Ticks { busy: all - idle, all }
+    });
+    (lines.count() as u64, ticks)
+}
+
+/// Memory in all, and memory that could be had, from `meminfo`.
+pub fn memory(text: &str) -> (u64, u64) {
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)
+    };
+    (field("MemTotal").unwrap_or(0), field("MemAvailable").unwrap_or(0))
+}
+
+/// Bytes that have come and gone through all interfaces, from `net/dev`. What a machine sends to itself comes and goes, and counts once.
+pub fn network_bytes(text: &str) -> u64 {
+    let bytes = |line: &str| {
+        let (name, numbers) = line.split_once(':')?;
+        let numbers: Vec<u64> = numbers.split_whitespace().map(|word| word.parse().unwrap_or(0)).collect();
+        let (came, went) = (*numbers.first()?, *numbers.get(8)?);
+        Some(if name.trim() == "lo" { came } else { came + went })
+    };
+    text.lines().filter_map(bytes).sum()
+}
+
+/// Milliseconds in which each disk had something to do, by name, from `diskstats`. Partitions and what only exists in memory are left out.
+pub fn disk_times(text: &str) -> Vec<(&str, u64)> {
+    let mut disks: Vec<(&str, u64)> = text.lines().filter_map(disk).collect();
+    disks.sort_unstable();
+    // A partition's name is its disk's with more behind it.
+    let mut whole: Vec<(&str, u64)> = Vec::new();
+    for (name, time) in disks {
+        if !whole.iter().any(|(disk, _)| name.strip_prefix(disk).is_some_and(|rest| !rest.is_empty())) {
+            whole.push((name, time));
+        }
+    }
+    whole
+}
+
+fn disk(line: &str) -> Option<(&str, u64)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let name = *words.get(2)?;
+    if ["loop", "ram", "zram"].iter().any(|other| name.starts_with(other)) {
+        return None;
+    }
+    Some((name, words.get(12)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_proc_says() {
+        let stat = "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 1 2 3 4 5 6 7 8\nintr 5\n";
+        assert_eq!(cores(stat), (2, Some(Ticks { busy: 150, all: 1000 })));
+        let info = "MemTotal:        8000 kB\nMemFree: 1 kB\nMemAvailable:    2000 kB\n";
+        assert_eq!(memory(info), (8000 * 1024, 2000 * 1024));
+        let net = "Inter-|   Receive   |  Transmit\n face |bytes    packets\n    lo:  70 1 0 0 0 0 0 0  70 1 0 0 0 0 0 0\n  eth0: 100 1 0 0 0 0 0 0 11 1 0 0 0 0 0 0\n";
+        assert_eq!(network_bytes(net), 181);
+        let disks = "   7 0 loop0 1 0 1 1 1 1 1 1 0 999 9\n 259 0 nvme0n1 1 2 3 4 5 6 7 8 0 500 9\n 259 1 nvme0n1p1 1 2 3 4 5 6 7 8 0 400 9\n   8 0 sda 1 2 3 4 5 6 7 8 0 30 9 1 1\n";
+        assert_eq!(disk_times(disks), [("nvme0n1", 500), ("sda", 30)]);
+        assert_eq!((cores(""), memory(""), network_bytes(""), disk_times("").len()), ((0, None), (0, 0), 0, 0));
+    }
+}
