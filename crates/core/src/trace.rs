@@ -224,6 +224,7 @@ impl Writer {
             Entry::Event(Event::Measured(sample)) => {
                 sample.used.into_iter().for_each(|used| self.number(used.into()));
                 self.number(sample.free_memory_bytes);
+                self.number(sample.runnable.into());
                 36
             }
             Entry::Command(Command::Width(change)) => {
@@ -486,7 +487,8 @@ impl<'a> Reader<'a> {
                 for one in &mut used {
                     *one = self.small()?;
                 }
-                Entry::Event(Event::Measured(Sample { used, free_memory_bytes: self.number()? }))
+                let (free_memory_bytes, runnable) = (self.number()?, self.small()?);
+                Entry::Event(Event::Measured(Sample { used, free_memory_bytes, runnable }))
             }
             37 => {
                 let (kind, width) = (KindId(self.small()?), self.small()?);

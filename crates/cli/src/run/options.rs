@@ -29,7 +29,7 @@ pub struct RunArguments {
     /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs
     #[arg(long, default_value = order::NAMES[0])]
     pub order: String,
-    /// What may run at once: requests (cores and memory as asked for), fixed (only --width), or weasel (learnt, up to --width)
+    /// What may run at once: requests (cores and memory as asked for), fixed (only --width), learn or weasel (learnt, up to --width)
     #[arg(long, default_value = DEFAULT_PACK)]
     pub pack: String,
     /// Memory that tasks may ask for together [default: what the machine has]

@@ -1,9 +1,9 @@
-//! Which kind of task a demand belongs to, for policies that tell kinds apart.
+//! Which kind of task a demand belongs to, and what it asks for in so many words, for policies that tell kinds apart and learn the rest.
 
 use std::sync::Arc;
 
 use crate::ids::{DemandId, KindId};
-use crate::workflow::Workflow;
+use crate::workflow::{Resources, Workflow};
 
 /// The kinds of a workflow in which each class is of one kind ([`Workflow::tell_kinds_apart`]).
 #[derive(Clone, Debug)]
@@ -28,8 +28,45 @@ impl Kinds {
         self.flow.asked_cpus_milli(demand)
     }
 
-    /// The memory that a task says it needs.
-    pub fn asked_memory_bytes(&self, demand: DemandId) -> u64 {
-        self.flow.resources(demand).memory_bytes
+    /// Cores and memory that a task says it needs: what nobody has said is to be learnt.
+    pub fn asked(&self, demand: DemandId) -> Resources {
+        Resources { cpus_milli: self.asked_cpus_milli(demand), ..self.flow.resources(demand) }
+    }
+}
+
+/// What running tasks have asked for, out of what there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserved {
+    all: Resources,
+    taken: Resources,
+}
+
+impl Reserved {
+    /// Nothing, out of so much.
+    pub fn of(all: Resources) -> Reserved {
+        Reserved { all, taken: Resources { memory_bytes: 0, cpus_milli: 0 } }
+    }
+
+    /// Whether there is room for so much more.
+    pub fn has_room(&self, asked: Resources) -> bool {
+        self.taken.cpus_milli.saturating_add(asked.cpus_milli) <= self.all.cpus_milli
+            && self.taken.memory_bytes.saturating_add(asked.memory_bytes) <= self.all.memory_bytes
+    }
+
+    /// Whether there would be, if there were nothing else.
+    pub fn could_have(&self, asked: Resources) -> bool {
+        asked.cpus_milli <= self.all.cpus_milli && asked.memory_bytes <= self.all.memory_bytes
+    }
+
+    /// Takes so much.
+    pub fn take(&mut self, asked: Resources) {
+        self.taken.cpus_milli += asked.cpus_milli;
+        self.taken.memory_bytes += asked.memory_bytes;
+    }
+
+    /// Gives so much back.
+    pub fn give_back(&mut self, asked: Resources) {
+        self.taken.cpus_milli -= asked.cpus_milli;
+        self.taken.memory_bytes -= asked.memory_bytes;
     }
 }

@@ -10,13 +10,15 @@
 pub mod dominant;
 mod fixed;
 mod kinds;
+pub mod learn;
 mod requests;
 pub mod sample;
 pub mod usual;
 pub mod weasel;
 
 pub use fixed::Fixed;
-pub use kinds::Kinds;
+pub use kinds::{Kinds, Reserved};
+pub use learn::Learn;
 pub use requests::Requests;
 pub use sample::{Sample, Spent};
 pub use weasel::Weasel;
@@ -90,7 +92,7 @@ pub trait Pack: Send {
 }
 
 /// The names that [`by_name`] knows, the default first.
-pub const NAMES: [&str; 3] = ["requests", "fixed", "weasel"];
+pub const NAMES: [&str; 4] = ["requests", "fixed", "learn", "weasel"];
 
 /// The policy with a name. One that learns wants a workflow whose kinds are told apart.
 pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Result<Box<dyn Pack>, BadPolicy> {
@@ -103,6 +105,7 @@ pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Res
             policy.takes_none()?;
             Box::new(Requests::new(capacity, flow.clone()))
         }
+        "learn" => Box::new(Learn::new(policy, capacity, Kinds::new(flow))?),
         "weasel" => Box::new(Weasel::new(policy, capacity, Kinds::new(flow))?),
         _ => return Err(policy.unknown("pack", &NAMES)),
     })
@@ -110,5 +113,5 @@ pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Res
 
 /// Whether a policy learns, so that kinds have to be told apart and the node has to be measured.
 pub fn learns(policy: &Policy) -> bool {
-    policy.name == "weasel"
+    matches!(policy.name.as_str(), "learn" | "weasel")
 }

@@ -14,6 +14,8 @@ pub struct Sample {
     pub used: [u32; Resource::ALL.len()],
     /// Memory that could be had without taking it from anybody.
     pub free_memory_bytes: u64,
+    /// How many processes and threads ran or waited for a core, whose ever they are.
+    pub runnable: u32,
 }
 
 impl Sample {

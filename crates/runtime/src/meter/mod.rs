@@ -26,16 +26,19 @@ const USUAL_NETWORK_BYTES: f64 = 125e6;
 struct Counters {
     at: Instant,
     cores: proc::Ticks,
+    runnable: u32,
     network_bytes: u64,
     disk_ms: Vec<(String, u64)>,
 }
 
 impl Counters {
     fn now() -> Counters {
-        let disks = proc::read("diskstats");
+        let (stat, disks) = (proc::read("stat"), proc::read("diskstats"));
         Counters {
             at: Instant::now(),
-            cores: proc::cores(&proc::read("stat")).1.unwrap_or_default(),
+            cores: proc::cores(&stat).1.unwrap_or_default(),
+            // Whoever asks is one of them.
+            runnable: proc::runnable(&stat).saturating_sub(1),
             network_bytes: proc::network_bytes(&proc::read("net/dev")),
             disk_ms: proc::disk_times(&disks).into_iter().map(|(name, time)| (name.to_owned(), time)).collect(),
         }
@@ -88,7 +91,7 @@ impl Meter {
         ] {
             used[resource as usize] = (share.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
         }
-        Sample { used, free_memory_bytes }
+        Sample { used, free_memory_bytes, runnable: now.runnable }
     }
 }
 

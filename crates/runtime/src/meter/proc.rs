@@ -27,6 +27,12 @@ pub fn cores(text: &str) -> (u64, Option<Ticks>) {
     (lines.count() as u64, ticks)
 }
 
+/// How many processes and threads run or wait for a core now, from `stat`.
+pub fn runnable(text: &str) -> u32 {
+    let line = text.lines().find_map(|line| line.strip_prefix("procs_running "));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
 /// Memory in all, and memory that could be had, from `meminfo`.
 pub fn memory(text: &str) -> (u64, u64) {
     let field = |name: &str| {
@@ -78,6 +84,7 @@ mod tests {
     fn what_proc_says() {
         let stat = "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 1 2 3 4 5 6 7 8\nintr 5\n";
         assert_eq!(cores(stat), (2, Some(Ticks { busy: 150, all: 1000 })));
+        assert_eq!((runnable("ctxt 5\nprocs_running 7\nprocs_blocked 1\n"), runnable("")), (7, 0));
         let info = "MemTotal:        8000 kB\nMemFree: 1 kB\nMemAvailable:    2000 kB\n";
         assert_eq!(memory(info), (8000 * 1024, 2000 * 1024));
         let net = "Inter-|   Receive   |  Transmit\n face |bytes    packets\n    lo:  70 1 0 0 0 0 0 0  70 1 0 0 0 0 0 0\n  eth0: 100 1 0 0 0 0 0 0 11 1 0 0 0 0 0 0\n";

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Kinds that need different resources most run beside each other, each with a policy of its own; of those that need the same, the one that
-//! came first runs, and the next when that has nothing left. Named resources are reserved as always, and cores only where a task says so.
+//! came first runs, and the next when that has nothing left. Named resources are reserved as always, cores and memory where a task says so.
 //!
 //! It loses where tasks are long: each kind runs alone at first, and the number grows by one an interval. `learn` does not wait.
 
@@ -20,7 +20,7 @@ use self::adaptation::{Adaptation, Config, Threshold};
 use super::dominant::{Resource, Use, beside_each_other, dominant};
 use super::sample::Sample;
 use super::usual::{BINS, usual};
-use super::{Capacity, Change, Kinds, Pack, Why};
+use super::{Capacity, Change, Kinds, Pack, Reserved, Why};
 use crate::ids::{DemandId, KindId};
 use crate::policy::{BadPolicy, Policy};
 use crate::time::Time;
@@ -87,7 +87,7 @@ pub struct Weasel {
     states: BTreeMap<KindId, State>,
     arrivals: u64,
     running: u32,
-    reserved_cpus_milli: u64,
+    reserved: Reserved,
     /// What was measured in this interval.
     samples: Vec<Use>,
     interval_ends: Option<Time>,
@@ -106,7 +106,7 @@ impl Weasel {
             states: BTreeMap::new(),
             arrivals: 0,
             running: 0,
-            reserved_cpus_milli: 0,
+            reserved: Reserved::of(capacity.resources),
             samples: Vec::new(),
             interval_ends: None,
             changes: Vec::new(),
@@ -199,11 +199,10 @@ impl Weasel {
 impl Pack for Weasel {
     fn admits(&self, demand: DemandId) -> bool {
         let kind = self.kinds.of(demand);
-        let asked = self.kinds.asked_cpus_milli(demand);
         let Some(state) = self.states.get(&kind) else { return false };
         let is_alone = matches!(state.phase, Phase::Adapting { .. }) || self.running == 0;
         self.running < self.capacity.width
-            && self.reserved_cpus_milli + asked <= self.capacity.resources.cpus_milli
+            && self.reserved.has_room(self.kinds.asked(demand))
             && is_alone
             && state.running < state.width
             && self.may_run(Some(kind)).contains(&kind)
@@ -211,14 +210,14 @@ impl Pack for Weasel {
 
     fn started(&mut self, demand: DemandId) {
         self.running += 1;
-        self.reserved_cpus_milli += self.kinds.asked_cpus_milli(demand);
+        self.reserved.take(self.kinds.asked(demand));
         let kind = self.kinds.of(demand);
         self.state(kind).running += 1;
     }
 
     fn ended(&mut self, demand: DemandId) {
         self.running -= 1;
-        self.reserved_cpus_milli -= self.kinds.asked_cpus_milli(demand);
+        self.reserved.give_back(self.kinds.asked(demand));
         let kind = self.kinds.of(demand);
         let profiled = self.settings.profiled;
         let state = self.state(kind);
@@ -232,7 +231,7 @@ impl Pack for Weasel {
     }
 
     fn could_ever_admit(&self, demand: DemandId) -> bool {
-        self.capacity.width > 0 && self.kinds.asked_cpus_milli(demand) <= self.capacity.resources.cpus_milli
+        self.capacity.width > 0 && self.reserved.could_have(self.kinds.asked(demand))
     }
 
     fn queued(&mut self, kind: KindId) {

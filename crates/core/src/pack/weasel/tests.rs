@@ -59,7 +59,7 @@ impl Machine {
         let ended: Vec<usize> = self.running.iter().filter(|(_, left)| *left == 0).map(|(kind, _)| *kind).collect();
         self.running.retain(|(_, left)| *left > 0);
         let sample =
-            Sample { used: used.map(|used: f64| (used.min(1.0) * f64::from(WHOLE)) as u32), free_memory_bytes: 0 };
+            Sample { used: used.map(|used: f64| (used.min(1.0) * f64::from(WHOLE)) as u32), ..Sample::default() };
         self.now = self.now + Duration::from_millis(500);
         let changes = self.pack.measured(self.now, &sample);
         ended.into_iter().for_each(|kind| self.pack.ended(self.demands[kind]));

@@ -1,0 +1,277 @@
+//! Learn: what each kind needs of the cores is learnt from its tasks, and tasks are packed as if they had asked for that.
+//!
+//! ```text
+//!   what attempts took, what the node used ──▶ need of a task of each kind ──▶ as many as the cores have room for
+//!   what came out of more of them ───────────▶ Search: how many of a kind are worth it ──▶ and no more of a kind
+//! ```
+//!
+//! What there is of cores is known, so nothing has to be searched for where tasks compute: a kind of which a task keeps half a core busy runs
+//! twice as often as there are cores, as soon as the first tasks have shown that. What else there is, a network, a disk, a server far
+//! away, nobody knows: there the number grows in leaps as long as more of them bring more, and goes back to where they did not. Kinds that
+//! mostly compute and kinds that mostly do not run beside each other, each as if the others were not there.
+//!
+//! A task that has to wait for a core seems to need less than it does: by as much as there are more who want one than there are cores. A kind
+//! of which nothing is known needs a core.
+
+mod search;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use self::search::{Search, Seen};
+use super::dominant::Resource;
+use super::sample::{Sample, Spent};
+use super::{Capacity, Change, Kinds, Pack, Reserved};
+use crate::ids::{DemandId, KindId};
+use crate::policy::{BadPolicy, Policy};
+use crate::time::Time;
+
+/// Below this share, cores idle though there is something to do: more tasks may be under way than their needs say.
+const IDLE: f64 = 0.95;
+/// How many times the cores may be promised at most, for tasks that do not need them all the time.
+const MOST_PROMISED: f64 = 4.0;
+/// From here on, a task mostly computes.
+const MOSTLY_COMPUTES: f64 = 0.5;
+/// Less than this of a core is nothing.
+const LEAST_NEED: f64 = 0.002;
+
+/// Whether a task that needs so much of a core mostly waits for something else: then it hardly takes anything from those that compute, and has
+/// a share of its own.
+fn side(need: f64) -> usize {
+    usize::from(need < MOSTLY_COMPUTES)
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    waiting: u32,
+    running: u32,
+    /// Cores that a task keeps busy while it runs.
+    need: f64,
+    /// How often that was seen, up to some.
+    seen: u32,
+    /// How long a task takes, about.
+    time: Duration,
+    done: u32,
+    search: Search,
+}
+
+/// The policy of a node.
+#[derive(Clone, Debug)]
+pub struct Learn {
+    interval: Duration,
+    capacity: Capacity,
+    cores: f64,
+    kinds: Kinds,
+    states: BTreeMap<KindId, State>,
+    running: u32,
+    reserved: Reserved,
+    /// What all running tasks need together: those that mostly compute, and those that mostly wait for something else.
+    needed: [f64; 2],
+    /// How many times the cores are promised.
+    promised: f64,
+    /// How busy the cores are.
+    busy: f64,
+    /// How many want a core, about.
+    runnable: f64,
+    measured_at: Option<Time>,
+    changes: Vec<Change>,
+}
+
+impl Learn {
+    /// For a node.
+    pub fn new(policy: &Policy, capacity: Capacity, kinds: Kinds) -> Result<Learn, BadPolicy> {
+        policy.takes(&["interval", "most"])?;
+        let most = policy.count("most", capacity.width.max(1))?.min(capacity.width.max(1));
+        Ok(Learn {
+            interval: policy.time("interval", Duration::from_millis(500))?,
+            capacity: Capacity { width: most, ..capacity },
+            cores: capacity.resources.cpus_milli as f64 / 1000.0,
+            kinds,
+            states: BTreeMap::new(),
+            running: 0,
+            reserved: Reserved::of(capacity.resources),
+            needed: [0.0; 2],
+            promised: 1.0,
+            busy: 0.0,
+            runnable: 0.0,
+            measured_at: None,
+            changes: Vec::new(),
+        })
+    }
+
+    fn state(&mut self, kind: KindId) -> &mut State {
+        let start = (self.cores.ceil() as u32).clamp(1, self.capacity.width);
+        let (least, most) = (start, self.capacity.width);
+        self.states.entry(kind).or_insert_with(|| State {
+            waiting: 0,
+            running: 0,
+            need: 1.0,
+            seen: 0,
+            time: Duration::ZERO,
+            done: 0,
+            search: Search::new(least, most),
+        })
+    }
+
+    /// Another idea of what a task of a kind needs.
+    fn set_need(&mut self, kind: KindId, need: f64) {
+        let state = self.state(kind);
+        let (before, running) = (state.need, state.running);
+        state.need = need.clamp(LEAST_NEED, 1e6);
+        let after = state.need;
+        self.add(before, -f64::from(running));
+        self.add(after, running.into());
+    }
+
+    /// So many more tasks run that need so much each.
+    fn add(&mut self, need: f64, tasks: f64) {
+        let needed = &mut self.needed[side(need)];
+        *needed = (*needed + need * tasks).max(0.0);
+    }
+
+    /// How many of a kind could run if nobody else did.
+    fn width(&self, state: &State) -> u32 {
+        let by_cores = (self.cores * self.promised / state.need).ceil().min(f64::from(u32::MAX)) as u32;
+        by_cores.clamp(1, self.capacity.width).min(state.search.width())
+    }
+
+    /// What long tasks need is seen before any of them has ended, if they are alone.
+    fn look_at_running(&mut self) {
+        let mut kinds = self.states.iter().filter(|(_, state)| state.running > 0);
+        let (Some((kind, state)), None) = (kinds.next(), kinds.next()) else { return };
+        let (kind, each) = (*kind, self.busy * self.cores * self.stretch() / f64::from(state.running));
+        // Once tasks have ended, it is known what they needed as a whole.
+        if state.seen == 0 && each < state.need {
+            self.set_need(kind, (each + state.need) / 2.0);
+        }
+    }
+
+    /// How many times as long as it would take alone it takes to compute something.
+    fn stretch(&self) -> f64 {
+        (self.runnable / self.cores).max(1.0)
+    }
+
+    /// Cores that idle though tasks wait are promised once more.
+    fn promise(&mut self) {
+        let waits = self.states.values().any(|state| state.waiting > 0 && state.running < state.search.width());
+        if self.busy >= IDLE || !waits {
+            self.promised = (self.promised - 0.05).max(1.0);
+        } else if self.needed.iter().any(|needed| *needed >= self.cores * self.promised * 0.8) {
+            self.promised = (self.promised * (IDLE / self.busy.max(0.1)).min(1.5)).min(MOST_PROMISED);
+        }
+    }
+}
+
+impl Pack for Learn {
+    fn admits(&self, demand: DemandId) -> bool {
+        let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
+        let (need, running, width) = match self.states.get(&self.kinds.of(demand)) {
+            Some(state) => (state.need.max(asked), state.running, state.search.width()),
+            None => (asked.max(1.0), 0, self.capacity.width),
+        };
+        // As near to all cores as may be: needs are about right, and a core that idles is lost.
+        let has_room = self.needed[side(need)] + need / 2.0 <= self.cores * self.promised;
+        // Of a kind that nobody knows, one is tried.
+        let is_new = self.states.get(&self.kinds.of(demand)).is_none_or(|state| state.seen == 0) && running == 0;
+        self.running < self.capacity.width
+            && running < width
+            && self.reserved.has_room(self.kinds.asked(demand))
+            && (has_room || is_new || self.running == 0)
+    }
+
+    fn started(&mut self, demand: DemandId) {
+        let kind = self.kinds.of(demand);
+        let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
+        if asked > self.state(kind).need {
+            self.set_need(kind, asked);
+        }
+        let state = self.state(kind);
+        state.running += 1;
+        let need = state.need;
+        self.add(need, 1.0);
+        self.running += 1;
+        self.reserved.take(self.kinds.asked(demand));
+    }
+
+    fn ended(&mut self, demand: DemandId) {
+        let kind = self.kinds.of(demand);
+        let state = self.state(kind);
+        state.running -= 1;
+        let need = state.need;
+        self.add(need, -1.0);
+        self.running -= 1;
+        self.reserved.give_back(self.kinds.asked(demand));
+        if self.running == 0 {
+            self.needed = [0.0; 2];
+        }
+    }
+
+    fn could_ever_admit(&self, demand: DemandId) -> bool {
+        self.capacity.width > 0 && self.reserved.could_have(self.kinds.asked(demand))
+    }
+
+    fn queued(&mut self, kind: KindId) {
+        self.state(kind).waiting += 1;
+    }
+
+    fn unqueued(&mut self, kind: KindId) {
+        let state = self.state(kind);
+        state.waiting = state.waiting.saturating_sub(1);
+    }
+
+    fn spent(&mut self, demand: DemandId, spent: &Spent) {
+        let kind = self.kinds.of(demand);
+        let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
+        let stretch = self.stretch();
+        let state = self.state(kind);
+        state.done += 1;
+        state.time = if state.time.is_zero() { spent.time } else { (state.time * 3 + spent.time) / 4 };
+        let seconds = spent.time.as_secs_f64();
+        if seconds <= 0.0 {
+            return;
+        }
+        // One thread cannot need more than a core, however long it waited for it; several have had what they had.
+        let had = spent.computing.as_secs_f64() / seconds;
+        let need = (had * stretch).min(had.max(1.0)).max(asked);
+        state.seen = (state.seen + 1).min(8);
+        let before = if state.seen == 1 { need } else { state.need };
+        let weight = 1.0 / f64::from(state.seen);
+        self.set_need(kind, before + (need - before) * weight);
+    }
+
+    fn measured(&mut self, now: Time, sample: &Sample) -> Vec<Change> {
+        let shares = sample.shares();
+        self.busy = shares[Resource::Cpu as usize];
+        self.runnable += (f64::from(sample.runnable) - self.runnable) / 4.0;
+        let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
+        self.look_at_running();
+        self.promise();
+        let work = shares[Resource::Network as usize].max(shares[Resource::Disk as usize]);
+        let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
+        let kinds: Vec<KindId> = self.states.keys().copied().collect();
+        for kind in kinds {
+            let width = self.width(&self.states[&kind]);
+            let state = self.state(kind);
+            let seen = Seen {
+                is_full: state.running >= state.search.width() && state.waiting > 0,
+                done: std::mem::take(&mut state.done),
+                // Of several, nobody knows whose it is.
+                work: if alone { work } else { 0.0 },
+                time: state.time,
+            };
+            let why = state.search.look(now, since, &seen);
+            let after = self.width(&self.states[&kind]);
+            if let Some(why) = why.filter(|_| after != width) {
+                self.changes.push(Change { kind, width: after, why });
+            }
+        }
+        std::mem::take(&mut self.changes)
+    }
+
+    fn measures_every(&self) -> Option<Duration> {
+        Some(self.interval.min(Duration::from_millis(100)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

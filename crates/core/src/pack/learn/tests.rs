@@ -1,0 +1,211 @@
+//! The policy on machines that are made up: tasks compute a part of their time, wait another, and share a server that has so much to give.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::pack::Why;
+use crate::pack::sample::WHOLE;
+use crate::rng::Rng;
+use crate::workflow::{Format, NoFiles, Resources, Workflow};
+
+const CORES: f64 = 4.0;
+/// As often as it is measured.
+const STEP: Duration = Duration::from_millis(100);
+
+/// What a task does when it is alone, each at its own time: computing, waiting, and fetching from the server, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    computing: f64,
+    waiting: f64,
+    fetching: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    kind: usize,
+    left: Needs,
+    had: f64,
+    begun: Time,
+}
+
+/// A machine on which tasks of several kinds run.
+struct Machine {
+    pack: Learn,
+    demands: Vec<DemandId>,
+    needs: Vec<Needs>,
+    /// How many can fetch at once as if they were alone.
+    server: f64,
+    /// How many others compute all the time.
+    others: f64,
+    queued: Vec<u32>,
+    running: Vec<Running>,
+    now: Time,
+    done: u32,
+    rng: Rng,
+}
+
+impl Machine {
+    fn new(needs: &[Needs], tasks: &[u32]) -> Machine {
+        let text = "tasks: { a: { run: x }, b: { run: y } }";
+        let mut flow = Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap();
+        flow.tell_kinds_apart();
+        let flow = Arc::new(flow);
+        let demands: Vec<DemandId> = flow.tasks().map(|task| flow.first_demand(task)).collect();
+        let resources = Resources { memory_bytes: 1 << 30, cpus_milli: (CORES * 1000.0) as u64 };
+        let capacity = Capacity { width: 256, resources };
+        let mut pack = Learn::new(&"learn".parse().unwrap(), capacity, Kinds::new(&flow)).unwrap();
+        for (kind, count) in tasks.iter().enumerate() {
+            (0..*count).for_each(|_| pack.queued(KindId::at(kind)));
+        }
+        let (needs, queued) = (needs.to_vec(), tasks.to_vec());
+        let (server, others, now) = (f64::INFINITY, 0.0, Time::START);
+        Machine { pack, demands, needs, server, others, queued, running: Vec::new(), now, done: 0, rng: Rng::new(1) }
+    }
+
+    fn fill(&mut self) {
+        for kind in 0..self.needs.len() {
+            while self.queued[kind] > 0 && self.pack.admits(self.demands[kind]) {
+                self.pack.unqueued(KindId::at(kind));
+                self.pack.started(self.demands[kind]);
+                self.queued[kind] -= 1;
+                // No two tasks are alike, and so they do not march in step.
+                let (Needs { computing, waiting, fetching }, by) = (self.needs[kind], 0.7 + 0.6 * self.rng.unit());
+                let left = Needs { computing: computing * by, waiting: waiting * by, fetching: fetching * by };
+                self.running.push(Running { kind, left, had: 0.0, begun: self.now });
+            }
+        }
+    }
+
+    /// Lets a tenth of a second pass, in smaller parts.
+    fn step(&mut self) -> Vec<Change> {
+        const PARTS: u32 = 10;
+        let (mut busy, mut fetched, mut runnable) = (0.0, 0.0, 0.0);
+        for _ in 0..PARTS {
+            self.fill();
+            let part = STEP.as_secs_f64() / f64::from(PARTS);
+            // Computing comes first, then fetching, then waiting.
+            let computing = self.running.iter().filter(|task| task.left.computing > 0.0).count() as f64 + self.others;
+            let fetching = self.running.iter().filter(|task| task.left.computing <= 0.0 && task.left.fetching > 0.0);
+            let fetching = fetching.count() as f64;
+            let (core, share) = ((CORES / computing).min(1.0), (self.server / fetching).min(1.0));
+            busy += computing * core / f64::from(PARTS);
+            fetched += fetching * share / f64::from(PARTS);
+            runnable += computing / f64::from(PARTS);
+            for task in &mut self.running {
+                if task.left.computing > 0.0 {
+                    task.left.computing -= part * core;
+                    task.had += part * core;
+                } else if task.left.fetching > 0.0 {
+                    task.left.fetching -= part * share;
+                } else {
+                    task.left.waiting -= part;
+                }
+            }
+            self.now = self.now + STEP / PARTS;
+            self.end();
+        }
+        let share = |used: f64| (used.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
+        let used = [share(busy / CORES), share(fetched / 40.0), 0, 0];
+        let sample = Sample { used, free_memory_bytes: 0, runnable: runnable.round() as u32 };
+        self.pack.measured(self.now, &sample)
+    }
+
+    fn end(&mut self) {
+        let is_over = |task: &Running| task.left.computing.max(task.left.fetching).max(task.left.waiting) <= 1e-9;
+        let (over, running): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(is_over);
+        self.running = running;
+        for task in over {
+            let (time, computing) = (self.now.since(task.begun), Duration::from_secs_f64(task.had));
+            self.pack.spent(self.demands[task.kind], &Spent { time, computing, peak_bytes: 0 });
+            self.pack.ended(self.demands[task.kind]);
+            self.done += 1;
+        }
+        self.fill();
+    }
+
+    /// How many run, on average, in so many seconds from now on.
+    fn mean(&mut self, seconds: u32) -> f64 {
+        let steps = seconds * 10;
+        let sum: usize = (0..steps)
+            .map(|_| {
+                self.step();
+                self.running.len()
+            })
+            .sum();
+        sum as f64 / f64::from(steps)
+    }
+}
+
+const MANY: u32 = 1_000_000;
+
+#[test]
+fn tasks_that_compute_run_as_often_as_there_are_cores() {
+    let mut machine = Machine::new(&[Needs { computing: 0.3, ..Needs::default() }], &[MANY]);
+    let width = machine.mean(20);
+    assert!((3.9..=5.0).contains(&width), "{width}");
+    // Others take half of the machine, and there are not more of ours for that.
+    machine.others = 4.0;
+    let width = machine.mean(20);
+    assert!((3.9..=5.0).contains(&width), "{width}");
+}
+
+#[test]
+fn tasks_that_wait_are_as_many_as_may_be_within_two_seconds() {
+    let mut machine = Machine::new(&[Needs { computing: 0.001, waiting: 0.2, ..Needs::default() }], &[MANY]);
+    machine.mean(2);
+    assert!(machine.mean(1) > 200.0);
+    // The same beside others who use all cores.
+    let mut machine = Machine::new(&[Needs { computing: 0.001, waiting: 0.2, ..Needs::default() }], &[MANY]);
+    machine.others = 8.0;
+    machine.mean(4);
+    assert!(machine.mean(1) > 100.0);
+}
+
+#[test]
+fn tasks_that_compute_half_of_the_time_keep_the_cores_busy() {
+    let mut machine = Machine::new(&[Needs { computing: 0.2, waiting: 0.2, ..Needs::default() }], &[MANY]);
+    machine.mean(3);
+    let before = machine.done;
+    let width = machine.mean(20);
+    let rate = f64::from(machine.done - before) / 20.0;
+    assert!(rate > 0.92 * CORES / 0.2, "{rate} a second with {width}");
+    assert!(width < 24.0, "{width}");
+}
+
+#[test]
+fn tasks_that_share_a_server_are_not_many_more_than_it_serves() {
+    let mut machine = Machine::new(&[Needs { computing: 0.005, fetching: 0.3, ..Needs::default() }], &[MANY]);
+    machine.server = 12.0;
+    machine.mean(5);
+    let before = machine.done;
+    let width = machine.mean(10);
+    let rate = f64::from(machine.done - before) / 10.0;
+    assert!(rate > 0.9 * 12.0 / 0.3, "{rate} a second with {width}");
+    assert!(width < 64.0, "{width}");
+    // It gives half, and later all again.
+    machine.server = 6.0;
+    machine.mean(5);
+    let half = machine.mean(5);
+    machine.server = 24.0;
+    machine.mean(10);
+    let before = machine.done;
+    let double = machine.mean(10);
+    let rate = f64::from(machine.done - before) / 10.0;
+    assert!(half < width * 0.8, "{width}, then {half}");
+    assert!(rate > 0.85 * 24.0 / 0.3, "{rate} a second with {double}");
+}
+
+#[test]
+fn kinds_that_need_different_things_run_beside_each_other() {
+    let kinds =
+        [Needs { computing: 0.3, ..Needs::default() }, Needs { computing: 0.002, waiting: 0.3, ..Needs::default() }];
+    let mut machine = Machine::new(&kinds, &[400, 4000]);
+    let mut changes = Vec::new();
+    while machine.done < 4400 && machine.now < Time::START + Duration::from_secs(200) {
+        changes.extend(machine.step());
+    }
+    let seconds = machine.now.as_secs_f64();
+    // One after the other it would be 30 s and about 5 s.
+    assert!(machine.done == 4400 && seconds < 34.0, "{} in {seconds}", machine.done);
+    assert!(changes.iter().any(|change| change.why == Why::Grows));
+}
