@@ -143,10 +143,11 @@ impl Run {
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
         let end = self.driver.execute();
         drop(self.clearing.take());
-        let mut end = end?;
+        // Whatever else has gone wrong then went wrong because of that.
         if !self.lock.is_in_place() {
             return Err(StateError::Moved { path: self.state }.into());
         }
+        let mut end = end?;
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
             data.expected = expect(self.flow.clone(), self.about.node.clone());
         }
