@@ -17,7 +17,6 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
 
 use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::ledger::Ledger;
@@ -581,8 +580,8 @@ impl Slot {
 fn spent(attempt: &Attempt) -> Spent {
     let Usage { user_us, system_us, peak_memory_bytes, .. } = attempt.usage;
     Spent {
-        time: attempt.ended.since(attempt.started),
-        computing: Duration::from_micros(user_us.saturating_add(system_us)),
+        time_us: attempt.ended.since(attempt.started).as_micros() as u64,
+        computing_us: user_us.saturating_add(system_us),
         peak_bytes: peak_memory_bytes,
     }
 }

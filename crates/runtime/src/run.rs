@@ -119,7 +119,6 @@ pub struct Run {
     damaged_bytes: u64,
     clearing: Option<Clearing>,
     flow: Arc<Workflow>,
-    state: PathBuf,
     lock: Lock,
 }
 
@@ -144,9 +143,7 @@ impl Run {
         let end = self.driver.execute();
         drop(self.clearing.take());
         // Whatever else has gone wrong then went wrong because of that.
-        if !self.lock.is_in_place() {
-            return Err(StateError::Moved { path: self.state }.into());
-        }
+        self.lock.check_place()?;
         let mut end = end?;
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
             data.expected = expect(self.flow.clone(), self.about.node.clone());

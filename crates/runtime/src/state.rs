@@ -101,10 +101,13 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Whether the directory is still where it was: somebody may have moved it, and made another one there.
-    pub fn is_in_place(&self) -> bool {
+    /// Refuses to go on if the directory is not where it was: somebody may have moved it, and made another one there.
+    pub fn check_place(&self) -> Result<(), StateError> {
         let identity = |found: io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
-        identity(self.file.metadata()).is_some_and(|own| identity(self.path.metadata()) == Some(own))
+        match identity(self.file.metadata()) {
+            Some(own) if identity(self.path.metadata()) == Some(own) => Ok(()),
+            _ => Err(StateError::Moved { path: self.path.parent().unwrap_or(&self.path).to_owned() }),
+        }
     }
 }
 

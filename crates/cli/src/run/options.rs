@@ -17,8 +17,6 @@ use crate::exit::Failure;
 
 /// What may run at once if nobody says otherwise.
 const DEFAULT_PACK: &str = pack::NAMES[0];
-/// At most so many tasks run at once where that is learnt.
-const LEARNT_WIDTH: u32 = 256;
 
 /// How to run.
 #[derive(Args, Clone)]
@@ -111,11 +109,11 @@ impl RunArguments {
     /// Everything that the engine wants to know.
     pub fn options(&self, clock: Clock, about: About) -> Result<Options, Failure> {
         let machine = host::resources();
-        let learns = pack::learns(&policy(&self.pack)?);
-        let usual = if learns { LEARNT_WIDTH } else { (machine.cpus_milli / 1000) as u32 };
-        let width = self.width.unwrap_or(usual);
+        let pack = policy(&self.pack)?;
+        let width = self.width.unwrap_or(pack::usual_width(&pack, (machine.cpus_milli / 1000) as u32));
         let mut resources = machine;
-        if self.width.is_some() && !learns {
+        // Where it is learnt, it is only the most that there may be, and the cores are those of the machine.
+        if self.width.is_some() && !pack::learns(&pack) {
             resources.cpus_milli = u64::from(width) * 1000;
         }
         resources.memory_bytes = self.memory.unwrap_or(machine.memory_bytes);
@@ -135,7 +133,7 @@ impl RunArguments {
             file: about.file,
             definition: about.definition,
             order: policy(&self.order)?,
-            pack: policy(&self.pack)?,
+            pack,
             width,
             resources,
             pools,

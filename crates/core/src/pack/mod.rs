@@ -111,6 +111,14 @@ pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Res
     })
 }
 
+/// At most so many tasks run at once where that is learnt, if nobody says otherwise.
+pub const LEARNT_WIDTH: u32 = 256;
+
+/// How many tasks may run at once if nobody says how many.
+pub fn usual_width(policy: &Policy, cores: u32) -> u32 {
+    if learns(policy) { LEARNT_WIDTH } else { cores }
+}
+
 /// Whether a policy learns, so that kinds have to be told apart and the node has to be measured.
 pub fn learns(policy: &Policy) -> bool {
     matches!(policy.name.as_str(), "learn" | "weasel")

@@ -1,7 +1,5 @@
 //! What is measured of a node and of its tasks, for policies that learn.
 
-use std::time::Duration;
-
 use super::dominant::{Resource, Use};
 
 /// All of what there is of a resource.
@@ -25,13 +23,13 @@ impl Sample {
     }
 }
 
-/// What an attempt took, as the kernel accounts for it.
+/// What an attempt took, as the kernel accounts for it: in whole microseconds, as it is recorded, so that who replays a run learns the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// From its start to its end.
-    pub time: Duration,
+    pub time_us: u64,
     /// On cores.
-    pub computing: Duration,
+    pub computing_us: u64,
     /// Most memory held at once.
     pub peak_bytes: u64,
 }

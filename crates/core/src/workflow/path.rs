@@ -64,6 +64,11 @@ pub fn directory(path: &str) -> &str {
     }
 }
 
+/// A directory and those around it, the nearest first.
+pub fn around(inner: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(inner), |inner| Some(*inner).filter(|inner| !matches!(*inner, "." | "/")).map(directory))
+}
+
 /// A path as a program sees it that runs in `directory`; both are normalized and start from the same place.
 pub fn seen_from(directory: &str, path: &str) -> String {
     if path.starts_with('/') || directory.is_empty() {

@@ -1,6 +1,6 @@
 //! How much of the machine is used, measured now and then for a node that wants to learn from it.
 //!
-//! What counts is the whole machine, others included: how many tasks it can take depends on them as well. One measurement takes four small
+//! What counts is the whole machine, others included: how many tasks it can take depends on them as well. One measurement takes a few small
 //! files of the kernel's, whatever runs.
 
 pub mod proc;
@@ -40,7 +40,10 @@ impl Counters {
             // Whoever asks is one of them.
             runnable: proc::runnable(&stat).saturating_sub(1),
             network_bytes: proc::network_bytes(&proc::read("net/dev")),
-            disk_ms: proc::disk_times(&disks).into_iter().map(|(name, time)| (name.to_owned(), time)).collect(),
+            disk_ms: proc::disk_times(&disks, proc::is_whole_disk)
+                .into_iter()
+                .map(|(name, time)| (name.to_owned(), time))
+                .collect(),
         }
     }
 }

@@ -53,18 +53,10 @@ pub fn network_bytes(text: &str) -> u64 {
     text.lines().filter_map(bytes).sum()
 }
 
-/// Milliseconds in which each disk had something to do, by name, from `diskstats`. Partitions and what only exists in memory are left out.
-pub fn disk_times(text: &str) -> Vec<(&str, u64)> {
-    let mut disks: Vec<(&str, u64)> = text.lines().filter_map(disk).collect();
-    disks.sort_unstable();
-    // A partition's name is its disk's with more behind it.
-    let mut whole: Vec<(&str, u64)> = Vec::new();
-    for (name, time) in disks {
-        if !whole.iter().any(|(disk, _)| name.strip_prefix(disk).is_some_and(|rest| !rest.is_empty())) {
-            whole.push((name, time));
-        }
-    }
-    whole
+/// Milliseconds in which each disk had something to do, by name, from `diskstats`: of those that are whole ones, and not only in memory.
+pub fn disk_times(text: &str, is_whole: impl Fn(&str) -> bool) -> Vec<(&str, u64)> {
+    let disk = |line| disk(line).filter(|(name, _)| is_whole(name));
+    text.lines().filter_map(disk).collect()
 }
 
 fn disk(line: &str) -> Option<(&str, u64)> {
@@ -74,6 +66,11 @@ fn disk(line: &str) -> Option<(&str, u64)> {
         return None;
     }
     Some((name, words.get(12)?.parse().ok()?))
+}
+
+/// Whether the kernel calls something a disk, and not a part of one.
+pub fn is_whole_disk(name: &str) -> bool {
+    std::path::Path::new("/sys/block").join(name.replace('/', "!")).exists()
 }
 
 #[cfg(test)]
@@ -90,7 +87,10 @@ mod tests {
         let net = "Inter-|   Receive   |  Transmit\n face |bytes    packets\n    lo:  70 1 0 0 0 0 0 0  70 1 0 0 0 0 0 0\n  eth0: 100 1 0 0 0 0 0 0 11 1 0 0 0 0 0 0\n";
         assert_eq!(network_bytes(net), 181);
         let disks = "   7 0 loop0 1 0 1 1 1 1 1 1 0 999 9\n 259 0 nvme0n1 1 2 3 4 5 6 7 8 0 500 9\n 259 1 nvme0n1p1 1 2 3 4 5 6 7 8 0 400 9\n   8 0 sda 1 2 3 4 5 6 7 8 0 30 9 1 1\n";
-        assert_eq!(disk_times(disks), [("nvme0n1", 500), ("sda", 30)]);
-        assert_eq!((cores(""), memory(""), network_bytes(""), disk_times("").len()), ((0, None), (0, 0), 0, 0));
+        assert_eq!(disk_times(disks, |name| !name.ends_with("p1")), [("nvme0n1", 500), ("sda", 30)]);
+        assert_eq!(
+            (cores(""), memory(""), network_bytes(""), disk_times("", |_| true).len()),
+            ((0, None), (0, 0), 0, 0)
+        );
     }
 }

@@ -159,7 +159,7 @@ impl Outlook {
             clock: options.clock,
             slots: options.width,
         })?;
-        Ok(Run { driver, directory, about, damaged_bytes, clearing, flow, state: options.state, lock })
+        Ok(Run { driver, directory, about, damaged_bytes, clearing, flow, lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {

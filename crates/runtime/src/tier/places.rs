@@ -24,7 +24,7 @@ pub(super) fn check(flow: &Workflow, place: &Workplace, staged: &[(ObjectId, Sta
     let inputs: HashSet<&str> =
         (flow.made_count()..flow.object_count()).map(|number| flow.object_name(ObjectId::at(number))).collect();
     for (directory, object) in directories {
-        if let Some(around) = around(directory).find(|around| inputs.contains(around)) {
+        if let Some(around) = path::around(directory).find(|around| inputs.contains(around)) {
             return Err(Trouble::Inside { object, directory: around.to_owned() });
         }
         can_be_written(place, directory).map_err(|(directory, error)| Trouble::NoPlace { object, directory, error })?;
@@ -32,19 +32,14 @@ pub(super) fn check(flow: &Workflow, place: &Workplace, staged: &[(ObjectId, Sta
     Ok(())
 }
 
-/// A directory and those around it, the nearest first.
-fn around(directory: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(directory), |inner| Some(*inner).filter(|inner| *inner != ".").map(path::directory))
-}
-
 /// Whether links can be made in a directory, or the directory itself if it is not there.
 fn can_be_written(place: &Workplace, directory: &str) -> Result<(), (PathBuf, io::Error)> {
-    let nearest = around(directory).find(|around| place.is_occupied(around)).unwrap_or(".");
-    let path = place.path(nearest);
-    let failed = |error: io::Error| (path.clone(), error);
-    let found = path.metadata().map_err(failed)?;
+    let nearest = path::around(directory).find(|around| place.is_occupied(around)).unwrap_or(".");
+    let nearest = place.path(nearest);
+    let failed = |error: io::Error| (nearest.clone(), error);
+    let found = nearest.metadata().map_err(failed)?;
     if !found.is_dir() {
         return Err(failed(ErrorKind::NotADirectory.into()));
     }
-    rustix::fs::access(&path, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| failed(error.into()))
+    rustix::fs::access(&nearest, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| failed(error.into()))
 }

@@ -26,6 +26,8 @@ use crate::ids::{DemandId, KindId};
 use crate::policy::{BadPolicy, Policy};
 use crate::time::Time;
 
+/// Often enough to know within a second what short tasks need.
+const MEASURED_EVERY: Duration = Duration::from_millis(100);
 /// Below this share, cores idle though there is something to do: more tasks may be under way than their needs say.
 const IDLE: f64 = 0.95;
 /// How many times the cores may be promised at most, for tasks that do not need them all the time.
@@ -83,7 +85,7 @@ impl Learn {
         policy.takes(&["interval", "most"])?;
         let most = policy.count("most", capacity.width.max(1))?.min(capacity.width.max(1));
         Ok(Learn {
-            interval: policy.time("interval", Duration::from_millis(500))?,
+            interval: policy.time("interval", MEASURED_EVERY)?,
             capacity: Capacity { width: most, ..capacity },
             cores: capacity.resources.cpus_milli as f64 / 1000.0,
             kinds,
@@ -225,13 +227,13 @@ impl Pack for Learn {
         let stretch = self.stretch();
         let state = self.state(kind);
         state.done += 1;
-        state.time = if state.time.is_zero() { spent.time } else { (state.time * 3 + spent.time) / 4 };
-        let seconds = spent.time.as_secs_f64();
-        if seconds <= 0.0 {
+        let time = Duration::from_micros(spent.time_us);
+        state.time = if state.time.is_zero() { time } else { (state.time * 3 + time) / 4 };
+        if time.is_zero() {
             return;
         }
         // One thread cannot need more than a core, however long it waited for it; several have had what they had.
-        let had = spent.computing.as_secs_f64() / seconds;
+        let had = spent.computing_us as f64 / spent.time_us as f64;
         let need = (had * stretch).min(had.max(1.0)).max(asked);
         state.seen = (state.seen + 1).min(8);
         let before = if state.seen == 1 { need } else { state.need };
@@ -269,7 +271,7 @@ impl Pack for Learn {
     }
 
     fn measures_every(&self) -> Option<Duration> {
-        Some(self.interval.min(Duration::from_millis(100)))
+        Some(self.interval)
     }
 }
 

@@ -115,8 +115,9 @@ impl Machine {
         let (over, running): (Vec<Running>, Vec<Running>) = self.running.drain(..).partition(is_over);
         self.running = running;
         for task in over {
-            let (time, computing) = (self.now.since(task.begun), Duration::from_secs_f64(task.had));
-            self.pack.spent(self.demands[task.kind], &Spent { time, computing, peak_bytes: 0 });
+            let time_us = self.now.since(task.begun).as_micros() as u64;
+            let spent = Spent { time_us, computing_us: (task.had * 1e6) as u64, peak_bytes: 0 };
+            self.pack.spent(self.demands[task.kind], &spent);
             self.pack.ended(self.demands[task.kind]);
             self.done += 1;
         }

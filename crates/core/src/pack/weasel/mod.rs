@@ -20,7 +20,7 @@ use self::adaptation::{Adaptation, Config, Threshold};
 use super::dominant::{Resource, Use, beside_each_other, dominant};
 use super::sample::Sample;
 use super::usual::{BINS, usual};
-use super::{Capacity, Change, Kinds, Pack, Reserved, Why};
+use super::{Capacity, Change, Kinds, LEARNT_WIDTH, Pack, Reserved, Why};
 use crate::ids::{DemandId, KindId};
 use crate::policy::{BadPolicy, Policy};
 use crate::time::Time;
@@ -52,7 +52,7 @@ impl Settings {
             profiled: policy.count("profiled", 3)?,
             threshold: policy.number("threshold", adaptation::TASK_SHARE)?,
             start_after: policy.whole("start_after", 2)?.min(u32::MAX.into()) as u32,
-            most: policy.count("most", 256)?,
+            most: policy.count("most", LEARNT_WIDTH)?,
             drift: Some(drift).filter(|drift| drift.is_finite()),
         })
     }

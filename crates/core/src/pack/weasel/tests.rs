@@ -123,10 +123,11 @@ fn cores_that_are_asked_for_are_reserved() {
 
 #[test]
 fn what_may_be_set() {
-    let wrong = |text: &str| {
-        let machine = || Machine::new(TWO, text, &[CPU, CPU], &[1, 0]);
-        std::panic::catch_unwind(machine).is_err()
-    };
-    assert!(!wrong("weasel:interval=2s,threshold=0.3,start_after=1,most=9,profiled=1,drift=inf"));
-    assert!(wrong("weasel:speed=1") && wrong("weasel:interval=0s") && wrong("weasel:most=0"));
+    let flow = Arc::new(Workflow::parse(TWO, Format::Yaml, "x", &NoFiles).unwrap());
+    let capacity = Capacity { width: 8, resources: Resources { memory_bytes: 0, cpus_milli: 8000 } };
+    let told = |text: &str| Weasel::new(&text.parse().unwrap(), capacity, Kinds::new(&flow)).map(|_| ());
+    assert_eq!(told("weasel:interval=2s,threshold=0.3,start_after=1,most=9,profiled=1,drift=inf"), Ok(()));
+    for wrong in ["weasel:speed=1", "weasel:interval=0s", "weasel:most=0", "weasel:profiled=0", "weasel:drift=-1"] {
+        assert!(told(wrong).is_err(), "{wrong}");
+    }
 }

@@ -63,8 +63,7 @@ pub(super) struct Known {
 
 /// The directories around a directory, the nearest first.
 fn around(directory: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(directory), |inner| Some(*inner).filter(|inner| *inner != ".").map(path::directory))
-        .skip(1)
+    path::around(directory).skip(1)
 }
 
 fn extent(directory: &str, is_deep: bool) -> Extent {
