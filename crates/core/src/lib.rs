@@ -11,6 +11,7 @@ pub mod account;
 pub mod bound;
 pub mod evict;
 pub mod fingerprint;
+pub mod headroom;
 pub mod ids;
 pub mod kin;
 pub mod ledger;

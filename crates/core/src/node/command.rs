@@ -11,6 +11,10 @@ pub enum KillReason {
     Timeout,
     /// Somebody wants the run to stop.
     Stop,
+    /// Memory is needed that it holds; it runs again when there is room for it.
+    Memory,
+    /// It holds more memory than there is, and nobody else holds any.
+    TooLarge,
 }
 
 /// Something to do.

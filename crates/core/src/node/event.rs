@@ -1,7 +1,7 @@
 //! What a node is told.
 
 use crate::ids::{ClassId, ObjectId, SlotId, TaskId};
-use crate::pack::{Sample, Spent};
+use crate::pack::{Sample, Spent, Uses};
 
 /// A task that may start, with what the policies need to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,20 @@ pub enum Event {
         /// What it took.
         spent: Spent,
     },
+    /// What an attempt uses that goes on.
+    Uses {
+        /// Where it runs.
+        slot: SlotId,
+        /// What it uses.
+        uses: Uses,
+    },
     /// The node has been measured.
     Measured(Sample),
+    /// So much memory could be had, between two times that the node was measured: when there is little of it.
+    FreeMemory {
+        /// How much.
+        bytes: u64,
+    },
     /// An object has been found, or does not exist.
     Located {
         /// Which object.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::pressing::Pressing;
 use super::stage::Stage;
 use super::{CacheTally, Conditions, Node, Stopping, Taker};
 use crate::ids::{ObjectId, SlotId, TaskId};
@@ -15,13 +16,18 @@ impl Node {
 
     /// How many tasks an order has handed out: those that run, and those whose data is brought or that have it.
     pub fn handed_out(&self) -> usize {
-        self.running() + self.stage.as_ref().map_or(0, Stage::len)
+        self.running() + self.waiting_for_memory() + self.stage.as_ref().map_or(0, Stage::len)
+    }
+
+    /// How many tasks were stopped because memory was short, and wait for it.
+    pub fn waiting_for_memory(&self) -> usize {
+        self.pressing.as_ref().map_or(0, Pressing::waiting)
     }
 
     /// How many tasks wait for a slot or for their next attempt.
     pub fn waiting(&self) -> usize {
         let staged = self.stage.as_ref().map_or(0, Stage::len);
-        self.policies.local.len() + self.policies.shared.len() + self.retries.len() + staged
+        self.policies.local.len() + self.policies.shared.len() + self.retries.len() + staged + self.waiting_for_memory()
     }
 
     /// How many of them wait for data that is being brought, or for room for it.
@@ -66,6 +72,7 @@ impl Node {
             && staged < self.free.len()
             && self.policies.local.is_empty()
             && self.policies.shared.is_empty()
+            && self.waiting_for_memory() == 0
     }
 
     /// The task that runs in a slot.

@@ -20,6 +20,7 @@ mod event;
 mod giving;
 mod keeping;
 mod looking;
+mod pressing;
 mod stage;
 mod untouched;
 
@@ -31,9 +32,11 @@ pub use crate::locality::Brought;
 pub use command::{Command, KillReason};
 pub use event::{End, Event, ReadyTask};
 pub use keeping::Keeping;
+use pressing::Pressing;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
 
+use crate::headroom::Headroom;
 use crate::ids::{ClassId, DemandId, SlotId, TaskId};
 use crate::order::Order;
 use crate::pack::Pack;
@@ -89,7 +92,10 @@ struct Running {
     killed: Option<KillReason>,
     /// Whether nobody wants it any more, however it ends.
     is_forgotten: bool,
+    started: Time,
     alarm: Option<Time>,
+    /// The most memory that it held, once that is known.
+    peak_bytes: Option<u64>,
     /// Room that is reserved for what it writes.
     output_bytes: u64,
 }
@@ -126,6 +132,8 @@ pub struct Node {
     come_again: BTreeMap<TaskId, (ReadyTask, bool)>,
     /// Where objects are, for a node that does not find all of them where it is.
     stage: Option<Stage>,
+    /// Memory, where what tasks need of it is learnt.
+    pressing: Option<Pressing>,
 }
 
 impl Node {
@@ -144,6 +152,7 @@ impl Node {
             forgotten: BTreeSet::new(),
             come_again: BTreeMap::new(),
             stage: None,
+            pressing: None,
         }
     }
 
@@ -154,6 +163,12 @@ impl Node {
             stage.cache.note_changes();
         }
         self.stage = Some(stage);
+        self
+    }
+
+    /// The same node, which learns how much memory its tasks need and starts them when there is room for that.
+    pub fn with_headroom(mut self, headroom: Headroom) -> Self {
+        self.pressing = Some(Pressing::new(headroom));
         self
     }
 
@@ -203,13 +218,17 @@ impl Node {
             Event::Offered(task) => self.enqueue(task, true),
             Event::Finished { slot, end } => self.finished(now, slot, end, out),
             Event::Spent { slot, spent } => {
-                if let Some(running) = &self.slots[slot.index()] {
+                if let Some(running) = &mut self.slots[slot.index()] {
+                    running.peak_bytes = Some(spent.peak_bytes);
                     self.policies.pack.spent(running.demand, &spent);
                 }
             }
+            Event::Uses { slot, uses } => self.uses(now, slot, &uses),
             Event::Measured(sample) => {
                 out.extend(self.policies.pack.measured(now, &sample).into_iter().map(Command::Width));
+                self.press(now, sample.free_memory_bytes, out);
             }
+            Event::FreeMemory { bytes } => self.press(now, bytes, out),
             Event::Stop => self.stop(now, out),
             Event::Wake => self.wake(now, out),
             Event::Located { .. }
@@ -307,10 +326,17 @@ impl Node {
 
     fn fill(&mut self, now: Time, out: &mut Vec<Command>) {
         while !self.is_stopping() {
+            if !self.free.is_empty() && self.start_aside(now, out) {
+                continue;
+            }
+            if self.is_kept_free(now) {
+                return;
+            }
             self.tell_orders();
             let Policies { local, shared, pack } = &mut self.policies;
             let has_slot = !self.free.is_empty();
-            let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, class);
+            let headroom = self.pressing.as_ref().map(Pressing::headroom);
+            let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, headroom, class);
             let waits_apart = self.stage.as_ref().is_some_and(Stage::is_for_outside) && !shared.is_empty();
             let is_turn_apart = waits_apart && self.stage.as_ref().is_some_and(Stage::is_turn_apart);
             if has_slot
@@ -366,16 +392,34 @@ impl Node {
     }
 
     fn start(&mut self, now: Time, ready: ReadyTask, is_shared: bool, output_bytes: u64, out: &mut Vec<Command>) {
-        let pack = &mut self.policies.pack;
-        let demand = way_to_run(&self.flow, pack.as_ref(), &self.pools, ready.class);
+        let pack = &self.policies.pack;
+        let headroom = self.pressing.as_ref().map(Pressing::headroom);
+        let demand = way_to_run(&self.flow, pack.as_ref(), &self.pools, headroom, ready.class);
         let demand = demand.expect("what is handed out is admitted");
+        self.start_as(now, demand, ready, is_shared, output_bytes, out);
+    }
+
+    /// Starts a task in one of the ways that would do.
+    fn start_as(
+        &mut self,
+        now: Time,
+        demand: DemandId,
+        ready: ReadyTask,
+        is_shared: bool,
+        output_bytes: u64,
+        out: &mut Vec<Command>,
+    ) {
         let slot = self.free.pop().expect("somebody has seen a free slot");
-        pack.started(demand);
+        self.policies.pack.started(demand);
         let grant = self.pools.take(demand);
         let alarm = self.flow.timeout(ready.task).map(|timeout| now + timeout);
         self.alarms.extend(alarm.map(|time| (time, slot)));
+        if let Some(pressing) = &mut self.pressing {
+            pressing.started(now, slot, demand, ready.task);
+        }
+        let (killed, is_forgotten, started, peak_bytes) = (None, false, now, None);
         let running =
-            Running { ready, is_shared, demand, grant, killed: None, is_forgotten: false, alarm, output_bytes };
+            Running { ready, is_shared, demand, grant, killed, is_forgotten, started, alarm, peak_bytes, output_bytes };
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
@@ -393,12 +437,18 @@ impl Node {
         self.free.push(slot);
         self.policies.pack.ended(ended.demand);
         self.pools.give_back(&ended.grant);
+        if let Some(pressing) = &mut self.pressing {
+            pressing.ended(now, slot, ended.peak_bytes);
+        }
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));
         }
-        let Running { ready, is_shared, killed, is_forgotten, output_bytes, .. } = ended;
+        let Running { ready, is_shared, killed, is_forgotten, started, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, excused, .. } = ready;
-        self.left(task);
+        let waits_for_room = end == End::Killed && killed == Some(KillReason::Memory) && !is_forgotten;
+        if !waits_for_room || self.is_stopping() {
+            self.left(task);
+        }
         if let Some(stage) = &mut self.stage {
             stage.ended(&self.flow, task, output_bytes, out);
             stage.retry_parked(&self.flow, out);
@@ -409,7 +459,18 @@ impl Node {
             End::Killed if killed == Some(KillReason::Stop) => {
                 out.push(Command::Interrupt { task, attempt, retry_at: None });
             }
-            End::Failed { .. } | End::Killed if self.may_try_again(task, attempt.saturating_sub(excused), end) => {
+            _ if waits_for_room => {
+                let again = ReadyTask { attempt: attempt + 1, excused: excused + 1, ..ready };
+                let is_over = self.is_stopping();
+                if !is_over {
+                    self.set_aside(now, now.since(started), again, is_shared);
+                }
+                out.push(Command::Interrupt { task, attempt, retry_at: Some(now).filter(|_| !is_over) });
+            }
+            End::Failed { .. } | End::Killed
+                if killed != Some(KillReason::TooLarge)
+                    && self.may_try_again(task, attempt.saturating_sub(excused), end) =>
+            {
                 let retry_at = (!self.is_stopping()).then(|| now + back_off(attempt));
                 let again = ReadyTask { attempt: attempt + 1, class: self.next_class(&ready), ..ready };
                 self.retries.extend(retry_at.map(|time| ((time, task), (again, is_shared))));
@@ -475,8 +536,15 @@ impl Node {
 }
 
 /// The first way to run tasks of a class for which there is room.
-fn way_to_run(flow: &Workflow, pack: &dyn Pack, pools: &Pools, class: ClassId) -> Option<DemandId> {
-    flow.alternatives(class).find(|demand| pack.admits(*demand) && pools.can_meet(*demand))
+fn way_to_run(
+    flow: &Workflow,
+    pack: &dyn Pack,
+    pools: &Pools,
+    headroom: Option<&Headroom>,
+    class: ClassId,
+) -> Option<DemandId> {
+    let has_room = |demand| headroom.is_none_or(|headroom| headroom.has_room(demand));
+    flow.alternatives(class).find(|demand| pack.admits(*demand) && pools.can_meet(*demand) && has_room(*demand))
 }
 
 impl PartialOrd for Stopping {

@@ -11,11 +11,14 @@ pub enum Resource {
     Disk,
     /// Memory.
     Memory,
+    /// What comes from a file system that is shared with others, or from far away.
+    Remote,
 }
 
 impl Resource {
     /// All of them, the first first.
-    pub const ALL: [Resource; 4] = [Resource::Cpu, Resource::Network, Resource::Disk, Resource::Memory];
+    pub const ALL: [Resource; 5] =
+        [Resource::Cpu, Resource::Network, Resource::Disk, Resource::Memory, Resource::Remote];
 
     /// What people call it.
     pub fn name(self) -> &'static str {
@@ -24,6 +27,7 @@ impl Resource {
             Resource::Network => "net",
             Resource::Disk => "disk",
             Resource::Memory => "mem",
+            Resource::Remote => "remote",
         }
     }
 }

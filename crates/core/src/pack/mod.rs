@@ -20,7 +20,7 @@ pub use fixed::Fixed;
 pub use kinds::{Kinds, Reserved};
 pub use learn::Learn;
 pub use requests::Requests;
-pub use sample::{Sample, Spent};
+pub use sample::{Sample, Spent, Uses};
 pub use weasel::Weasel;
 
 use std::sync::Arc;
@@ -79,6 +79,8 @@ pub trait Pack: Send {
     fn queued(&mut self, _kind: KindId) {}
     /// A task of a kind waits no more.
     fn unqueued(&mut self, _kind: KindId) {}
+    /// An attempt that has run for so long uses this, and goes on.
+    fn uses(&mut self, _demand: DemandId, _runs_for: Duration, _uses: &Uses) {}
     /// An attempt that is about to end has taken this.
     fn spent(&mut self, _demand: DemandId, _spent: &Spent) {}
     /// The node has used this since it was last measured; says what is different from now on.

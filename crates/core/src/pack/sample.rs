@@ -12,6 +12,8 @@ pub struct Sample {
     pub used: [u32; Resource::ALL.len()],
     /// Memory that could be had without taking it from anybody.
     pub free_memory_bytes: u64,
+    /// For what part of the time somebody waited for memory, in millionths, as far as the kernel tells.
+    pub memory_stalls: u32,
     /// How many processes and threads ran or waited for a core, whose ever they are.
     pub runnable: u32,
 }
@@ -21,6 +23,15 @@ impl Sample {
     pub fn shares(&self) -> Use {
         self.used.map(|used| f64::from(used) / f64::from(WHOLE))
     }
+}
+
+/// What a running attempt uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Memory that it holds now.
+    pub bytes: u64,
+    /// On cores since its start.
+    pub computing_us: u64,
 }
 
 /// What an attempt took, as the kernel accounts for it: in whole microseconds, as it is recorded, so that who replays a run learns the same.

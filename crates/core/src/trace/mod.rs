@@ -18,7 +18,7 @@ use crate::stale::Reason;
 use crate::time::Time;
 
 /// The first bytes of a trace; the last of them is the version of the format.
-pub const MAGIC: [u8; 8] = *b"throngt4";
+pub const MAGIC: [u8; 8] = *b"throngt5";
 
 /// How an attempt ended, in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub enum Outcome {
     TimedOut,
     /// The run was stopped.
     Cancelled,
+    /// It was stopped because others needed memory, and runs again when there is more.
+    MadeRoom,
+    /// It held more memory than there is, though it was alone, and was ended.
+    TooLarge,
     /// Its process ended well, but this many of its outputs were not there.
     OutputsMissing(u32),
     /// Its process could not be started, for this system error.
@@ -140,7 +144,7 @@ fn why_of(number: u8) -> Option<Why> {
 mod tests {
     use crate::ids::{ClassId, KindId, ObjectId};
     use crate::node::{End, KillReason, ReadyTask};
-    use crate::pack::{Change, Sample, Spent};
+    use crate::pack::{Change, Sample, Spent, Uses};
 
     use super::*;
 
@@ -173,7 +177,8 @@ mod tests {
             log: (123, 456),
         };
         let spent = Spent { time_us: 5, computing_us: 1 << 40, peak_bytes: 7 };
-        let sample = Sample { used: [0, 1, 2, 1_000_000], free_memory_bytes: u64::MAX, runnable: 9 };
+        let sample =
+            Sample { used: [0, 1, 2, 1_000_000, 4], free_memory_bytes: u64::MAX, memory_stalls: 8, runnable: 9 };
         let width = |why| Command::Width(Change { kind: KindId(300), width: 256, why });
         let start = Command::Start { task: TaskId(7), attempt: 2, slot: SlotId(1) };
         let interrupt = Command::Interrupt { task: TaskId(0), attempt: 1, retry_at: Some(Time(0)) };
@@ -206,6 +211,10 @@ mod tests {
             Entry::Command(Command::NeverFits { task, needed_bytes: 9 }),
             Entry::Event(Event::Spent { slot: SlotId(3), spent }),
             Entry::Event(Event::Measured(sample)),
+            Entry::Event(Event::Uses { slot: SlotId(3), uses: Uses { bytes: 1 << 33, computing_us: 5 } }),
+            Entry::Event(Event::FreeMemory { bytes: 1 << 34 }),
+            Entry::Command(Command::Kill { slot: SlotId(2), hard: true, why: KillReason::Memory }),
+            Entry::Command(Command::Kill { slot: SlotId(2), hard: false, why: KillReason::TooLarge }),
             Entry::Command(width(Why::Grows)),
             Entry::Command(width(Why::Contention)),
             Entry::Command(width(Why::Drifted)),

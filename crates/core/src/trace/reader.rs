@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::ids::{ClassId, KindId, ObjectId, SlotId, TaskId};
 use crate::node::{Command, End, Event, KillReason, ReadyTask};
 use crate::pack::dominant::Resource;
-use crate::pack::{Change, Sample, Spent};
+use crate::pack::{Change, Sample, Spent, Uses};
 use crate::stale::Reason;
 use crate::time::Time;
 
@@ -139,14 +139,25 @@ impl<'a> Reader<'a> {
                 for one in &mut used {
                     *one = self.small()?;
                 }
-                let (free_memory_bytes, runnable) = (self.number()?, self.small()?);
-                Entry::Event(Event::Measured(Sample { used, free_memory_bytes, runnable }))
+                let (free_memory_bytes, memory_stalls, runnable) = (self.number()?, self.small()?, self.small()?);
+                Entry::Event(Event::Measured(Sample { used, free_memory_bytes, memory_stalls, runnable }))
             }
             37 => {
                 let (kind, width) = (KindId(self.small()?), self.small()?);
                 let why = why_of(self.byte()?).ok_or(Stop::Damaged)?;
                 Entry::Command(Command::Width(Change { kind, width, why }))
             }
+            38 => {
+                let (slot, byte) = (self.slot()?, self.byte()?);
+                let why = if byte & 2 == 0 { KillReason::Memory } else { KillReason::TooLarge };
+                Entry::Command(Command::Kill { slot, hard: byte & 1 == 1, why })
+            }
+            39 => {
+                let slot = self.slot()?;
+                let (bytes, computing_us) = (self.number()?, self.number()?);
+                Entry::Event(Event::Uses { slot, uses: Uses { bytes, computing_us } })
+            }
+            40 => Entry::Event(Event::FreeMemory { bytes: self.number()? }),
             34 => Entry::Event(Event::Capacity { bytes: self.number()? }),
             33 => Entry::Command(Command::NeverFits { task: self.task()?, needed_bytes: self.number()? }),
             _ => return Err(Stop::Damaged),
@@ -184,6 +195,8 @@ impl<'a> Reader<'a> {
             6 => Outcome::NotStarted(detail),
             7 => Outcome::FilesFailed(detail),
             8 => Outcome::NodeDied,
+            9 => Outcome::MadeRoom,
+            10 => Outcome::TooLarge,
             _ => return Err(Stop::Damaged),
         };
         let usage = Usage {

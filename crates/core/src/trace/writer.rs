@@ -111,9 +111,19 @@ impl Writer {
                 [spent.time_us, spent.computing_us, spent.peak_bytes].into_iter().for_each(|one| self.number(one));
                 35
             }
+            Entry::Event(Event::Uses { slot, uses }) => {
+                self.number(slot.0.into());
+                [uses.bytes, uses.computing_us].into_iter().for_each(|one| self.number(one));
+                39
+            }
+            Entry::Event(Event::FreeMemory { bytes }) => {
+                self.number(bytes);
+                40
+            }
             Entry::Event(Event::Measured(sample)) => {
                 sample.used.into_iter().for_each(|used| self.number(used.into()));
                 self.number(sample.free_memory_bytes);
+                self.number(sample.memory_stalls.into());
                 self.number(sample.runnable.into());
                 36
             }
@@ -139,6 +149,10 @@ impl Writer {
                     (KillReason::Timeout, true) => 10,
                     (KillReason::Stop, false) => 18,
                     (KillReason::Stop, true) => 19,
+                    (KillReason::Memory | KillReason::TooLarge, _) => {
+                        self.bytes.push(u8::from(why == KillReason::TooLarge) * 2 + u8::from(hard));
+                        38
+                    }
                 }
             }
             Entry::Command(Command::Complete { task, attempt }) => {
@@ -191,6 +205,8 @@ impl Writer {
             Outcome::Signalled(signal) => (2, signal),
             Outcome::TimedOut => (3, 0),
             Outcome::Cancelled => (4, 0),
+            Outcome::MadeRoom => (9, 0),
+            Outcome::TooLarge => (10, 0),
             Outcome::OutputsMissing(count) => (5, count as i32),
             Outcome::NotStarted(error) => (6, error),
             Outcome::FilesFailed(error) => (7, error),

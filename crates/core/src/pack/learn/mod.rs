@@ -248,7 +248,8 @@ impl Pack for Learn {
         let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
         self.look_at_running();
         self.promise();
-        let work = shares[Resource::Network as usize].max(shares[Resource::Disk as usize]);
+        let work = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
+        let work = work.into_iter().fold(0.0, f64::max);
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
         let kinds: Vec<KindId> = self.states.keys().copied().collect();
         for kind in kinds {

@@ -105,8 +105,8 @@ impl Machine {
             self.end();
         }
         let share = |used: f64| (used.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
-        let used = [share(busy / CORES), share(fetched / 40.0), 0, 0];
-        let sample = Sample { used, free_memory_bytes: 0, runnable: runnable.round() as u32 };
+        let used = [share(busy / CORES), share(fetched / 40.0), 0, 0, 0];
+        let sample = Sample { used, runnable: runnable.round() as u32, ..Sample::default() };
         self.pack.measured(self.now, &sample)
     }
 

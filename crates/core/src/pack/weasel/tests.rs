@@ -49,9 +49,9 @@ impl Machine {
     /// Half a second.
     fn step(&mut self) -> Vec<Change> {
         self.fill();
-        let mut used = [0.0; 4];
+        let mut used = Use::default();
         for (kind, _) in &self.running {
-            (0..4).for_each(|at| used[at] += self.wants[*kind][at]);
+            used.iter_mut().zip(self.wants[*kind]).for_each(|(used, wants)| *used += wants);
         }
         for (_, left) in &mut self.running {
             *left -= 1;
@@ -72,8 +72,8 @@ impl Machine {
     }
 }
 
-const CPU: Use = [1.0 / 16.0, 0.0, 0.0, 0.0];
-const NETWORK: Use = [0.001, 1.0 / 12.0, 0.0, 0.0];
+const CPU: Use = [1.0 / 16.0, 0.0, 0.0, 0.0, 0.0];
+const NETWORK: Use = [0.001, 1.0 / 12.0, 0.0, 0.0, 0.0];
 const TWO: &str = "tasks: { a: { foreach: { i: 1..9 }, run: 'x {i}' }, b: { foreach: { i: 1..9 }, run: 'y {i}' } }";
 
 #[test]

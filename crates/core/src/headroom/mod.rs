@@ -1,0 +1,270 @@
+//! Headroom: memory for one more task beside those that run, though nobody has said what any of them needs.
+//!
+//! ```text
+//!                  what each may yet come to hold, and how sure that is
+//!                         ┌────────────┴───────────┐
+//!   |── others ──|── held ──|── coming ──|─ spread ─|── one more? ──|─ reserve ─|
+//!                           └───────────────── free now ─────────────────────────┘
+//! ```
+//!
+//! What a task comes to hold is learnt from those of its kind that have ended, and from what it holds already: one that holds more than
+//! most will hold as much as the largest. A task that has grown for as long as tasks of its kind do holds what it will hold. One
+//! more starts if what is coming fits into what is free, with the spread of it and some more on top.
+//!
+//! That may go wrong: then tasks are stopped that have run least for the memory they give, and run again when there is room for what they
+//! turned out to need. A task that cannot be accommodated even alone is given up.
+
+mod peaks;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use self::peaks::{Expected, Past, Peaks};
+use crate::ids::{DemandId, KindId, SlotId};
+use crate::pack::{Kinds, Uses};
+use crate::time::Time;
+
+/// This part of the memory is not promised to anybody.
+const RESERVE: f64 = 0.04;
+/// With less than this part free, somebody has to go.
+const LOW: f64 = 0.03;
+/// With more than this part free, nobody goes for what may be coming.
+const PLENTY: f64 = 0.12;
+/// With less, somebody goes if so many times what is free is coming.
+const BY_FAR: f64 = 1.5;
+/// How many times the usual spread there has to be room for.
+const CAUTION: f64 = 0.7;
+/// A task that is run again has room for so many times what it held.
+const MORE_ROOM: f64 = 1.25;
+/// Nobody is stopped who holds, and is expected to hold, less than this part.
+const WORTHWHILE: f64 = 0.005;
+/// What a task holds has grown if it is more by this part.
+const GROWN: f64 = 1.02;
+
+/// What becomes of a task that has to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relief {
+    /// It runs again when there is room for so much.
+    Later {
+        /// How much.
+        bytes: u64,
+    },
+    /// It holds more than there is, and was alone.
+    Never,
+}
+
+#[derive(Clone, Debug)]
+struct Task {
+    kind: KindId,
+    started: Time,
+    /// What it was given room for, if that is more than is expected.
+    floor: f64,
+    held: f64,
+    grew_at: Time,
+    is_settled: bool,
+    /// Whether it has been told to go.
+    goes: bool,
+    /// What it is expected to hold beyond what it does.
+    coming: f64,
+    variance: f64,
+}
+
+impl Task {
+    /// The work that is lost if it is stopped, for each byte that this gives.
+    fn loss(&self, now: Time) -> f64 {
+        now.since(self.started).as_secs_f64() / (self.held + self.coming).max(1.0)
+    }
+}
+
+/// The memory of a node.
+#[derive(Clone, Debug)]
+pub struct Headroom {
+    all: f64,
+    /// What a task of which nothing is known may come to hold.
+    unknown: f64,
+    kinds: Kinds,
+    peaks: BTreeMap<KindId, Peaks>,
+    slots: Vec<Option<Task>>,
+    running: u32,
+    free: f64,
+    held: f64,
+    coming: f64,
+    variance: f64,
+}
+
+impl Headroom {
+    /// So much memory for tasks in so many slots, of which about as many as there are cores are tried at first.
+    pub fn new(all_bytes: u64, cores: u32, slots: u32, kinds: Kinds) -> Headroom {
+        let all = all_bytes as f64;
+        Headroom {
+            all,
+            unknown: all / f64::from(cores.max(1)) / 2.0,
+            kinds,
+            peaks: BTreeMap::new(),
+            slots: vec![None; slots as usize],
+            running: 0,
+            free: all,
+            held: 0.0,
+            coming: 0.0,
+            variance: 0.0,
+        }
+    }
+
+    /// Whether there is room for one more task with this demand: for one, there always is.
+    pub fn has_room(&self, demand: DemandId) -> bool {
+        self.running == 0 || self.fits(self.on_average(self.kinds.of(demand), self.floor(demand, 0)))
+    }
+
+    /// Whether there is room for one more task that needs so much.
+    pub fn has_room_for(&self, bytes: u64) -> bool {
+        self.running == 0 || self.fits(Expected { bytes: bytes as f64, variance: 0.0 })
+    }
+
+    fn fits(&self, one: Expected) -> bool {
+        let spread = CAUTION * (self.variance + one.variance).max(0.0).sqrt();
+        self.coming + one.bytes + spread <= self.free - RESERVE * self.all
+    }
+
+    /// What a task of a kind holds over its life that there is to be room for so much of.
+    fn on_average(&self, kind: KindId, floor: f64) -> Expected {
+        let expected = self.expected(kind, 0.0, floor);
+        Expected { bytes: (expected.bytes * self.share_of_growth(kind, Duration::ZERO)).max(floor), ..expected }
+    }
+
+    /// How much of what is still coming is there on average, over the rest of the life of a task of a kind: while some tasks grow, others
+    /// end.
+    fn share_of_growth(&self, kind: KindId, age: Duration) -> f64 {
+        self.peaks.get(&kind).map_or(1.0, |peaks| 1.0 - peaks.share_spent_growing(age) / 2.0)
+    }
+
+    /// What a task says it needs, or is known to need.
+    fn floor(&self, demand: DemandId, known_bytes: u64) -> f64 {
+        self.kinds.asked(demand).memory_bytes.max(known_bytes) as f64
+    }
+
+    /// What a task of a kind comes to hold that holds so much now, and that there is to be room for so much of.
+    fn expected(&self, kind: KindId, held: f64, floor: f64) -> Expected {
+        let known = self.peaks.get(&kind).filter(|peaks| !peaks.is_empty()).map(|peaks| peaks.expect(held));
+        let unknown = if floor > 0.0 { held } else { held.max(self.unknown) };
+        let expected = known.unwrap_or(Expected { bytes: unknown, variance: 0.0 });
+        if expected.bytes < floor { Expected { bytes: floor, variance: 0.0 } } else { expected }
+    }
+
+    /// A task has started, one that is known to need so much or nothing.
+    pub fn started(&mut self, now: Time, slot: SlotId, demand: DemandId, known_bytes: u64) {
+        let (kind, floor) = (self.kinds.of(demand), self.floor(demand, known_bytes));
+        let Expected { bytes, variance } = self.on_average(kind, floor);
+        self.running += 1;
+        self.coming += bytes;
+        self.variance += variance;
+        self.slots[slot.index()] = Some(Task {
+            kind,
+            started: now,
+            floor,
+            held: 0.0,
+            grew_at: now,
+            is_settled: false,
+            goes: false,
+            coming: bytes,
+            variance,
+        });
+    }
+
+    /// What a task holds now.
+    pub fn uses(&mut self, now: Time, slot: SlotId, uses: &Uses) {
+        let Some(task) = &mut self.slots[slot.index()] else { return };
+        let held = uses.bytes as f64;
+        if held > task.held * GROWN {
+            task.grew_at = now;
+        }
+        self.held += held - task.held;
+        task.held = held;
+        self.expect_again(now, slot);
+    }
+
+    /// A task has ended that held so much at most, and will not go on elsewhere if it ended by itself.
+    pub fn ended(&mut self, now: Time, slot: SlotId, peak_bytes: Option<u64>) {
+        let Some(task) = self.slots[slot.index()].take() else { return };
+        self.running -= 1;
+        self.coming -= task.coming;
+        self.variance -= task.variance;
+        self.held -= task.held;
+        self.free = (self.free + task.held).min(self.all);
+        if let Some(peak) = peak_bytes.filter(|_| !task.goes) {
+            let peaks = self.peaks.entry(task.kind).or_default();
+            let (grew_for, ran_for) = (task.grew_at.since(task.started), now.since(task.started));
+            peaks.learn(Past { bytes: task.held.max(peak as f64), grew_for, ran_for });
+        }
+        if self.running == 0 {
+            (self.coming, self.variance, self.held) = (0.0, 0.0, 0.0);
+        }
+    }
+
+    /// So much is free now, whoever has the rest. Says who has to go, and what becomes of it.
+    pub fn measured(&mut self, now: Time, free_bytes: u64) -> Vec<(SlotId, Relief)> {
+        self.free = (free_bytes as f64).min(self.all - self.held).max(0.0);
+        for slot in (0..self.slots.len()).map(SlotId::at) {
+            self.expect_again(now, slot);
+        }
+        self.relieve(now)
+    }
+
+    /// Thinks again about what a task will come to hold.
+    fn expect_again(&mut self, now: Time, slot: SlotId) {
+        let Some(task) = &self.slots[slot.index()] else { return };
+        let peaks = self.peaks.get(&task.kind);
+        let is_settled = task.held > 0.0
+            && peaks.and_then(Peaks::settles_after).is_some_and(|after| now.since(task.started) > after)
+            && now > task.grew_at;
+        let expected = if is_settled || task.goes {
+            Expected { bytes: task.held, variance: 0.0 }
+        } else {
+            self.expected(task.kind, task.held, task.floor)
+        };
+        let share = self.share_of_growth(task.kind, now.since(task.started));
+        let coming = ((expected.bytes - task.held) * share).max(task.floor - task.held).max(0.0);
+        let variance = expected.variance;
+        self.coming += coming - task.coming;
+        self.variance += variance - task.variance;
+        let task = self.slots[slot.index()].as_mut().expect("it has just been looked at");
+        (task.is_settled, task.coming, task.variance) = (is_settled, coming, variance);
+    }
+
+    fn relieve(&mut self, now: Time) -> Vec<(SlotId, Relief)> {
+        let mut told = Vec::new();
+        let going: f64 = self.slots.iter().flatten().filter(|task| task.goes).map(|task| task.held).sum();
+        let mut free = self.free + going;
+        while free < LOW * self.all || self.coming > free * BY_FAR && free < PLENTY * self.all {
+            let slots = self.slots.iter().enumerate();
+            let mut staying: Vec<(usize, &Task)> =
+                slots.filter_map(|(at, task)| Some((at, task.as_ref().filter(|task| !task.goes)?))).collect();
+            if let [(at, task)] = staying.as_slice() {
+                if free < LOW * self.all && task.held > self.all / 2.0 {
+                    told.push((SlotId::at(*at), Relief::Never));
+                    self.tell_to_go(*at);
+                }
+                break;
+            }
+            staying.retain(|(_, task)| task.held + task.coming >= WORTHWHILE * self.all);
+            let by_loss = |one: &Task, other: &Task| one.loss(now).total_cmp(&other.loss(now));
+            let least = staying.into_iter().min_by(|(_, one), (_, other)| by_loss(one, other));
+            let Some((at, task)) = least else { break };
+            let needed = self.expected(task.kind, task.held, 0.0).bytes.max(task.held * MORE_ROOM);
+            let most = self.all * (1.0 - RESERVE);
+            told.push((SlotId::at(at), Relief::Later { bytes: needed.max(task.floor).min(most) as u64 }));
+            free += task.held;
+            self.tell_to_go(at);
+        }
+        told
+    }
+
+    fn tell_to_go(&mut self, at: usize) {
+        let Some(task) = &mut self.slots[at] else { return };
+        self.coming -= task.coming;
+        self.variance -= task.variance;
+        (task.goes, task.coming, task.variance) = (true, 0.0, 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests;

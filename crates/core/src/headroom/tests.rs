@@ -1,0 +1,214 @@
+//! Nodes whose tasks need memory that nobody has told them of, beside one that knows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::*;
+use crate::ids::TaskId;
+use crate::node::{Command, End, Event, Limits, Node, Policies, ReadyTask};
+use crate::pack::{Capacity, Sample, Spent};
+use crate::pools::Pools;
+use crate::rng::Rng;
+use crate::workflow::{Format, NoFiles, Resources, Workflow};
+use crate::{order, pack};
+
+const ALL: u64 = 2_000_000_000;
+const SLOTS: u32 = 256;
+/// A part of a second in which everybody grows, and after which somebody may end.
+const STEP: Duration = Duration::from_millis(20);
+
+/// What a task will do.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    peak: f64,
+    seconds: f64,
+    /// The part of its time in which it grows.
+    grows_for: f64,
+}
+
+impl Plan {
+    fn held(&self, after: f64) -> f64 {
+        self.peak * (after / (self.seconds * self.grows_for).max(1e-9)).min(1.0)
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    seconds: f64,
+    /// The most that was held at once.
+    most: f64,
+    stopped: u32,
+    failed: u32,
+}
+
+/// Runs tasks on a node that has to find out what they need.
+fn learn(plans: &[Plan]) -> Outcome {
+    let text = format!("tasks: {{ t: {{ foreach: {{ i: 1..{} }}, run: 'x {{i}}', cpus: 0 }} }}", plans.len());
+    let mut flow = Workflow::parse(&text, Format::Yaml, "test", &NoFiles).unwrap();
+    flow.tell_kinds_apart();
+    let flow = Arc::new(flow);
+    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
+    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
+    let fixed = pack::by_name(&"fixed".parse().unwrap(), capacity, &flow).unwrap();
+    let policies = Policies { local: order(), shared: order(), pack: fixed };
+    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
+    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
+    let mut node = node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow)));
+    let (mut now, mut outcome, mut out) = (Time::START, Outcome::default(), Vec::new());
+    let mut running: BTreeMap<SlotId, (TaskId, Time)> = BTreeMap::new();
+    for task in flow.tasks() {
+        node.handle(now, Event::Ready(ReadyTask::first(task, flow.class(task, 1))), &mut out);
+    }
+    for step in 0u32.. {
+        node.decide(now, &mut out);
+        let mut killed = Vec::new();
+        for command in out.drain(..) {
+            match command {
+                Command::Start { task, slot, .. } => {
+                    running.insert(slot, (task, now));
+                }
+                Command::Kill { slot, .. } => killed.push(slot),
+                Command::Fail { .. } => outcome.failed += 1,
+                Command::Interrupt { .. } => outcome.stopped += 1,
+                _ => {}
+            }
+        }
+        for slot in killed {
+            running.remove(&slot);
+            node.handle(now, Event::Finished { slot, end: End::Killed }, &mut out);
+        }
+        if node.is_idle() && out.is_empty() {
+            break;
+        }
+        now = now + STEP;
+        let age = |started: Time| now.since(started).as_secs_f64();
+        let ends: Vec<SlotId> = running
+            .iter()
+            .filter(|(_, (task, started))| age(*started) >= plans[task.index()].seconds)
+            .map(|(slot, _)| *slot)
+            .collect();
+        for slot in ends {
+            let (task, started) = running.remove(&slot).unwrap();
+            let peak_bytes = plans[task.index()].peak as u64;
+            let spent = Spent { time_us: now.since(started).as_micros() as u64, computing_us: 0, peak_bytes };
+            node.handle(now, Event::Spent { slot, spent }, &mut out);
+            node.handle(now, Event::Finished { slot, end: End::Done }, &mut out);
+        }
+        let held: f64 = running.values().map(|(task, started)| plans[task.index()].held(age(*started))).sum();
+        outcome.most = outcome.most.max(held);
+        let free_memory_bytes = (ALL as f64 - held).max(0.0) as u64;
+        if step % 15 == 14 {
+            for (slot, (task, started)) in &running {
+                let uses = Uses { bytes: plans[task.index()].held(age(*started)) as u64, computing_us: 0 };
+                node.handle(now, Event::Uses { slot: *slot, uses }, &mut out);
+            }
+        }
+        if step % 5 == 4 {
+            node.handle(now, Event::Measured(Sample { free_memory_bytes, ..Sample::default() }), &mut out);
+        } else if free_memory_bytes < ALL / 6 {
+            node.handle(now, Event::FreeMemory { bytes: free_memory_bytes }, &mut out);
+        }
+        assert!(now < Time(3_600_000_000_000), "it does not come to an end");
+    }
+    Outcome { seconds: now.as_secs_f64(), ..outcome }
+}
+
+/// How long it takes who knows what each needs: the first that fits is next.
+fn know(plans: &[Plan]) -> f64 {
+    let (mut waiting, mut now, mut free): (Vec<Plan>, f64, f64) = (plans.to_vec(), 0.0, ALL as f64);
+    let mut running: Vec<(f64, f64)> = Vec::new();
+    while !waiting.is_empty() || !running.is_empty() {
+        while let Some(at) =
+            waiting.iter().position(|plan| plan.peak <= free).filter(|_| running.len() < SLOTS as usize)
+        {
+            let plan = waiting.remove(at);
+            free -= plan.peak;
+            running.push((now + plan.seconds, plan.peak));
+        }
+        let first = (0..running.len()).min_by(|a, b| running[*a].0.total_cmp(&running[*b].0)).unwrap();
+        let (end, peak) = running.swap_remove(first);
+        (now, free) = (end, free + peak);
+    }
+    now
+}
+
+fn plans(count: usize, seed: u64, plan: impl Fn(&mut Rng) -> Plan) -> Vec<Plan> {
+    let mut rng = Rng::new(seed);
+    (0..count).map(|_| plan(&mut rng)).collect()
+}
+
+/// Five hundred tasks, four times as much as there is.
+fn check(name: &str, most_over: f64, plan: impl Fn(&mut Rng) -> Plan) {
+    let (mut learnt, mut known) = (0.0, 0.0);
+    for seed in 1..=5 {
+        let plans = plans(500, seed, &plan);
+        let outcome = learn(&plans);
+        assert_eq!(outcome.failed, 0, "{name}, seed {seed}");
+        assert!(outcome.most <= ALL as f64, "{name}, seed {seed}: {outcome:?}");
+        learnt += outcome.seconds;
+        known += know(&plans);
+        println!("{name}, seed {seed}: {outcome:?}, known {:.1}", know(&plans));
+    }
+    println!("{name}: {:.3}", learnt / known);
+    assert!(learnt <= known * most_over, "{name}: {learnt} against {known}");
+}
+
+/// A tenth of the memory at most, at random.
+fn peak(rng: &mut Rng) -> f64 {
+    (0.01 + 0.09 * rng.unit()) * ALL as f64
+}
+
+#[test]
+fn nothing_overflows_and_little_is_left_unused() {
+    check("grow at once", 1.25, |rng| Plan { peak: peak(rng), seconds: 1.0 + 2.0 * rng.unit(), grows_for: 0.1 });
+    check("grow for long", 1.25, |rng| Plan { peak: peak(rng), seconds: 1.0 + 2.0 * rng.unit(), grows_for: 0.5 });
+    check("grow all the time", 1.0, |rng| Plan { peak: peak(rng), seconds: 1.0 + 2.0 * rng.unit(), grows_for: 1.0 });
+    check("a few are large", 1.5, |rng| {
+        let peak = if rng.below(20) == 0 { 0.4 } else { 0.02 } * ALL as f64;
+        Plan { peak, seconds: 1.0 + 2.0 * rng.unit(), grows_for: 0.3 }
+    });
+}
+
+#[test]
+fn a_task_that_does_not_fit_even_alone_is_given_up() {
+    let plans = plans(10, 1, |rng| Plan { peak: peak(rng), seconds: 1.0, grows_for: 0.5 });
+    let large = Plan { peak: 1.5 * ALL as f64, seconds: 3.0, grows_for: 0.9 };
+    let outcome = learn(&[plans, vec![large]].concat());
+    assert_eq!(outcome.failed, 1, "{outcome:?}");
+}
+
+#[test]
+fn a_task_that_fits_only_alone_is_done() {
+    let plans = plans(40, 1, |rng| Plan { peak: peak(rng), seconds: 1.0, grows_for: 0.5 });
+    let large = Plan { peak: 0.95 * ALL as f64, seconds: 3.0, grows_for: 0.5 };
+    let outcome = learn(&[vec![large], plans].concat());
+    assert!(outcome.failed == 0 && outcome.stopped > 0, "{outcome:?}");
+}
+
+#[test]
+fn what_is_declared_is_kept_free() {
+    let text = "tasks: { a: { run: x, memory: 800MB, cpus: 0 }, b: { run: y, cpus: 0 } }";
+    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
+    flow.tell_kinds_apart();
+    let flow = Arc::new(flow);
+    let demand = |task| flow.first_demand(TaskId(task));
+    let mut headroom = Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow));
+    let now = Time(1_000_000_000);
+    headroom.started(now, SlotId(0), demand(0), 0);
+    assert!(headroom.has_room(demand(0)) && headroom.has_room(demand(1)));
+    headroom.started(now, SlotId(1), demand(0), 0);
+    assert!(!headroom.has_room(demand(0)) && headroom.has_room(demand(1)));
+    // Others may need what is free.
+    assert_eq!(headroom.measured(now, 1_900_000_000), []);
+    assert!(!headroom.has_room(demand(1)));
+    for slot in [0, 1] {
+        headroom.uses(now, SlotId(slot), &Uses { bytes: 10, computing_us: 0 });
+        headroom.ended(now, SlotId(slot), Some(10));
+    }
+    // That they held less does not matter: the next one may not.
+    headroom.started(now, SlotId(0), demand(0), 0);
+    headroom.started(now, SlotId(1), demand(0), 0);
+    assert!(!headroom.has_room(demand(0)));
+}

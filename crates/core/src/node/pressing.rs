@@ -1,0 +1,138 @@
+//! Where memory is short: who is stopped, and when it runs again.
+//!
+//! A task that was stopped waits apart until there is room for what it turned out to need. At first others that need less go before it; once
+//! it has waited for long, nobody does. Its queue takes it for one that is under way all the time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::stage::Stage;
+use super::{Command, KillReason, Node, ReadyTask, way_to_run};
+use crate::headroom::{Headroom, Relief};
+use crate::ids::{DemandId, SlotId, TaskId};
+use crate::pack::Uses;
+use crate::time::Time;
+
+/// Nobody waits longer than this, and twice the time for which it had run, while others start.
+const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A task that was stopped.
+#[derive(Clone, Copy, Debug)]
+struct Aside {
+    ready: ReadyTask,
+    is_shared: bool,
+    /// What it turned out to need.
+    bytes: u64,
+    /// From then on, nobody else starts.
+    patient_until: Time,
+}
+
+/// The memory of a node, and who waits for it.
+pub(super) struct Pressing {
+    headroom: Headroom,
+    aside: VecDeque<Aside>,
+    /// What tasks need that were stopped, or are about to be.
+    known: BTreeMap<TaskId, u64>,
+}
+
+impl Pressing {
+    pub(super) fn new(headroom: Headroom) -> Pressing {
+        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new() }
+    }
+
+    pub(super) fn headroom(&self) -> &Headroom {
+        &self.headroom
+    }
+
+    pub(super) fn started(&mut self, now: Time, slot: SlotId, demand: DemandId, task: TaskId) {
+        let known = self.known.remove(&task).unwrap_or(0);
+        self.headroom.started(now, slot, demand, known);
+    }
+
+    pub(super) fn ended(&mut self, now: Time, slot: SlotId, peak_bytes: Option<u64>) {
+        self.headroom.ended(now, slot, peak_bytes);
+    }
+
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.aside.len()
+    }
+
+    /// Lets all go that wait.
+    pub(super) fn take_all(&mut self) -> Vec<ReadyTask> {
+        self.aside.drain(..).map(|aside| aside.ready).collect()
+    }
+
+    /// Lets one go; says whether it waited here.
+    pub(super) fn forget(&mut self, task: TaskId) -> bool {
+        self.known.remove(&task);
+        let before = self.aside.len();
+        self.aside.retain(|aside| aside.ready.task != task);
+        self.aside.len() < before
+    }
+}
+
+impl Node {
+    /// Takes in what an attempt uses.
+    pub(super) fn uses(&mut self, now: Time, slot: SlotId, uses: &Uses) {
+        let Some(running) = &self.slots[slot.index()] else { return };
+        self.policies.pack.uses(running.demand, now.since(running.started), uses);
+        if let Some(pressing) = &mut self.pressing {
+            pressing.headroom.uses(now, slot, uses);
+        }
+    }
+
+    /// Takes in how much memory is free, and stops whoever has to go.
+    pub(super) fn press(&mut self, now: Time, free_bytes: u64, out: &mut Vec<Command>) {
+        let Some(pressing) = &mut self.pressing else { return };
+        for (slot, relief) in pressing.headroom.measured(now, free_bytes) {
+            let why = match relief {
+                Relief::Later { bytes } => {
+                    let running = self.slots[slot.index()].as_ref().expect("who is to go is there");
+                    self.pressing.as_mut().expect("it has just spoken").known.insert(running.ready.task, bytes);
+                    KillReason::Memory
+                }
+                Relief::Never => KillReason::TooLarge,
+            };
+            // There is no time to ask.
+            self.kill(now, slot, why, true, out);
+        }
+    }
+
+    /// Keeps a task that was stopped until there is room for it.
+    pub(super) fn set_aside(&mut self, now: Time, ran_for: Duration, ready: ReadyTask, is_shared: bool) {
+        let Some(pressing) = &mut self.pressing else { return };
+        let bytes = pressing.known.get(&ready.task).copied().unwrap_or(0);
+        let patient_until = now + LEAST_PATIENCE + ran_for * 2;
+        pressing.aside.push_back(Aside { ready, is_shared, bytes, patient_until });
+        self.policies.pack.queued(self.flow.kind(ready.task));
+    }
+
+    /// Starts one of those that wait apart, if there is room; says whether it did.
+    pub(super) fn start_aside(&mut self, now: Time, out: &mut Vec<Command>) -> bool {
+        let Some(pressing) = &self.pressing else { return false };
+        let way = |aside: &Aside| {
+            let fits = pressing.headroom.has_room_for(aside.bytes);
+            way_to_run(&self.flow, self.policies.pack.as_ref(), &self.pools, None, aside.ready.class).filter(|_| fits)
+        };
+        let first = pressing.aside.iter().enumerate().find_map(|(at, aside)| Some((at, way(aside)?)));
+        let Some((at, demand)) = first else { return false };
+        let aside = self.pressing.as_mut().and_then(|pressing| pressing.aside.remove(at));
+        let Aside { ready, is_shared, .. } = aside.expect("it has just been found");
+        self.policies.pack.unqueued(self.flow.kind(ready.task));
+        let output_bytes = self.expected_output_bytes(ready.task);
+        match &mut self.stage {
+            Some(stage) if Stage::is_used(stage) => {
+                stage.admit(&self.flow, ready, is_shared, output_bytes, out);
+            }
+            _ => self.start_as(now, demand, ready, is_shared, 0, out),
+        }
+        true
+    }
+
+    /// Whether one of those has waited for so long that nobody else may start.
+    pub(super) fn is_kept_free(&self, now: Time) -> bool {
+        let first = self.pressing.as_ref().and_then(|pressing| pressing.aside.front());
+        first.is_some_and(|aside| now >= aside.patient_until)
+    }
+}
