@@ -88,6 +88,8 @@ pub fn outcome(outcome: Outcome) -> String {
         Outcome::Signalled(signal) => format!("killed by signal {signal}{}", signal_name(signal)),
         Outcome::TimedOut => "timed out".to_owned(),
         Outcome::Cancelled => "cancelled".to_owned(),
+        Outcome::MadeRoom => "stopped to make room".to_owned(),
+        Outcome::TooLarge => "too large for the memory there is".to_owned(),
         Outcome::OutputsMissing(count) => self::count(count.into(), "missing output"),
         Outcome::NotStarted(error) => format!("could not be started ({})", system_error(error)),
         Outcome::FilesFailed(0) => "trouble with its files".to_owned(),

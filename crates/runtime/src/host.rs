@@ -1,9 +1,12 @@
 //! What this machine has to give.
 
+pub mod cgroup;
+
 use std::io::Read;
 
 use throng_core::workflow::{Pool, Resources};
 
+use self::cgroup::MemoryGroup;
 use crate::meter::proc;
 use crate::state::HostInfo;
 
@@ -53,19 +56,57 @@ pub fn gpus() -> Option<Pool> {
 fn memory_bytes() -> u64 {
     let info = rustix::system::sysinfo();
     let physical = info.totalram as u64 * u64::from(info.mem_unit);
-    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-    let limit = limits.iter().filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()).min();
-    limit.map_or(physical, |limit| limit.min(physical))
+    let groups = cgroup::memory_groups();
+    groups.iter().filter_map(MemoryGroup::limit_bytes).fold(physical, u64::min)
 }
 
-/// Memory in all and memory that could be had, as the container or cgroup allows.
-pub fn memory() -> (u64, u64) {
-    let (_, available) = proc::memory(&proc::read("meminfo"));
-    let all = memory_bytes();
-    let uses = ["/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"];
-    let used = uses.iter().filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok()).max();
-    // Where there is a limit, it may be nearer than the end of the machine's memory.
-    (all, used.map_or(available, |used| available.min(all.saturating_sub(used))))
+/// Memory as it can be had here: of the machine, or of the container or cgroup.
+#[derive(Debug)]
+pub struct Memory {
+    all_bytes: u64,
+    /// Those groups that have a limit.
+    groups: Vec<MemoryGroup>,
+}
+
+impl Memory {
+    /// The first look: what is limited now is looked at from now on.
+    pub fn new() -> Memory {
+        let physical = memory_bytes();
+        let mut groups = cgroup::memory_groups();
+        let (machine, _) = proc::memory(&proc::read("meminfo"));
+        groups.retain(|group| group.limit_bytes().is_some_and(|limit| limit < machine));
+        Memory { all_bytes: physical, groups }
+    }
+
+    /// How much there is.
+    pub fn all_bytes(&self) -> u64 {
+        self.all_bytes
+    }
+
+    /// How much could be had without taking it from anybody.
+    pub fn free_bytes(&self) -> u64 {
+        let (_, available) = proc::memory(&proc::read("meminfo"));
+        let left = |group: &MemoryGroup| Some(group.limit_bytes()?.saturating_sub(group.held_bytes()?));
+        self.groups.iter().filter_map(left).fold(available, u64::min)
+    }
+
+    /// How long somebody has had to wait for memory, in microseconds since some time, as far as the kernel tells.
+    pub fn stalled_us(&self) -> u64 {
+        let own = self.groups.iter().find_map(MemoryGroup::pressure);
+        proc::stalled_us(&own.unwrap_or_else(|| proc::read("pressure/memory")))
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+/// How often the kernel has killed somebody because memory had run out: in the groups of this process, or on the whole machine.
+pub fn kills_for_memory() -> u64 {
+    let machine = proc::read("vmstat");
+    machine.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
 }
 
 /// Identifies this start of the machine: process ids mean nothing after the next one.

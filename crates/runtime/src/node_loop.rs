@@ -188,6 +188,12 @@ impl Shared {
         self.core.lock().expect("a thread that panics under the lock has aborted the run")
     }
 
+    /// The slots in which a process runs, each with its group.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (SlotId, i32)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(at, slot)| Some((SlotId::at(at), slot.target.group()?)))
+    }
+
     pub(crate) fn target(&self, slot: SlotId) -> &Target {
         &self.slots[slot.index()].target
     }
@@ -282,11 +288,13 @@ impl Shared {
             result = core.results[slot.index()].take();
             if let Some(result) = &result {
                 core.trace.write(now, &Entry::Attempt(result.attempt));
-                if core.node.measures_every().is_some() {
-                    let spent = Event::Spent { slot, spent: spent(&result.attempt) };
-                    core.trace.write(now, &Entry::Event(spent));
-                    core.node.handle(now, spent, &mut core.commands);
-                }
+            }
+            if core.node.measures_every().is_some() {
+                let begun = core.begun[slot.index()];
+                let spent = result.as_ref().map_or_else(|| slept(now.since(begun)), |result| spent(&result.attempt));
+                let spent = Event::Spent { slot, spent };
+                core.trace.write(now, &Entry::Event(spent));
+                core.node.handle(now, spent, &mut core.commands);
             }
         }
         core.trace.write(now, &Entry::Event(event));
@@ -574,6 +582,11 @@ impl Slot {
             }
         }
     }
+}
+
+/// What a timer took, for a node that learns.
+fn slept(time: std::time::Duration) -> Spent {
+    Spent { time_us: time.as_micros() as u64, ..Spent::default() }
 }
 
 /// What an attempt took, for a node that learns.

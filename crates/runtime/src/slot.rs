@@ -103,7 +103,7 @@ impl AttemptResult {
     pub fn end(&self) -> End {
         match self.attempt.outcome {
             Outcome::Done => End::Done,
-            Outcome::TimedOut | Outcome::Cancelled => End::Killed,
+            Outcome::TimedOut | Outcome::Cancelled | Outcome::MadeRoom | Outcome::TooLarge => End::Killed,
             Outcome::Exited(code) => End::Failed { code: code as u8 },
             Outcome::Signalled(signal) => End::Failed { code: 128 + signal as u8 },
             _ => End::Failed { code: 0 },
@@ -134,6 +134,8 @@ pub fn outcome_of_kill(why: KillReason) -> Outcome {
     match why {
         KillReason::Timeout => Outcome::TimedOut,
         KillReason::Stop => Outcome::Cancelled,
+        KillReason::Memory => Outcome::MadeRoom,
+        KillReason::TooLarge => Outcome::TooLarge,
     }
 }
 
@@ -149,6 +151,11 @@ impl Target {
         if let Some(group) = state.group {
             process::signal_task(group, signal_for(hard));
         }
+    }
+
+    /// The group of what runs here.
+    pub(crate) fn group(&self) -> Option<i32> {
+        self.lock().group
     }
 
     fn told(&self) -> Option<Told> {
@@ -167,8 +174,14 @@ fn signal_for(hard: bool) -> i32 {
 
 /// What to say of an attempt that was told to end.
 pub fn remark_on_kill(flow: &Workflow, task: TaskId, why: KillReason) -> Option<String> {
-    let timeout = flow.timeout(task).filter(|_| why == KillReason::Timeout)?;
-    Some(format!("it took longer than its `timeout` of {timeout:?}"))
+    match why {
+        KillReason::Timeout => {
+            flow.timeout(task).map(|timeout| format!("it took longer than its `timeout` of {timeout:?}"))
+        }
+        KillReason::Stop => None,
+        KillReason::Memory => Some("memory was short: it runs again when there is room for it".to_owned()),
+        KillReason::TooLarge => Some("it held all memory that there is for tasks, though nothing else ran".to_owned()),
+    }
 }
 
 /// Output shown with a failure at once; the rest is in the log.

@@ -38,6 +38,8 @@ const CAUTION: f64 = 0.7;
 const MORE_ROOM: f64 = 1.25;
 /// Nobody is stopped who holds, and is expected to hold, less than this part.
 const WORTHWHILE: f64 = 0.005;
+/// What tasks hold after so long gives a first idea.
+const A_WHILE: Duration = Duration::from_millis(500);
 /// What a task holds has grown if it is more by this part.
 const GROWN: f64 = 1.02;
 
@@ -60,6 +62,8 @@ struct Task {
     /// What it was given room for, if that is more than is expected.
     floor: f64,
     held: f64,
+    /// The most that it has held.
+    most: f64,
     grew_at: Time,
     is_settled: bool,
     /// Whether it has been told to go.
@@ -84,6 +88,8 @@ pub struct Headroom {
     unknown: f64,
     kinds: Kinds,
     peaks: BTreeMap<KindId, Peaks>,
+    /// What tasks hold after a while, of kinds of which none has ended.
+    seen: BTreeMap<KindId, f64>,
     slots: Vec<Option<Task>>,
     running: u32,
     free: f64,
@@ -101,6 +107,7 @@ impl Headroom {
             unknown: all / f64::from(cores.max(1)) / 2.0,
             kinds,
             peaks: BTreeMap::new(),
+            seen: BTreeMap::new(),
             slots: vec![None; slots as usize],
             running: 0,
             free: all,
@@ -108,6 +115,11 @@ impl Headroom {
             coming: 0.0,
             variance: 0.0,
         }
+    }
+
+    /// How much there is in all.
+    pub fn all_bytes(&self) -> u64 {
+        self.all as u64
     }
 
     /// Whether there is room for one more task with this demand: for one, there always is.
@@ -137,6 +149,11 @@ impl Headroom {
         self.peaks.get(&kind).map_or(1.0, |peaks| 1.0 - peaks.share_spent_growing(age) / 2.0)
     }
 
+    /// What a task comes to hold of a kind of which none has ended: twice what those hold that have run for a while.
+    fn first_guess(&self, kind: KindId) -> f64 {
+        self.seen.get(&kind).map_or(self.unknown, |seen| (seen * 2.0).min(self.unknown))
+    }
+
     /// What a task says it needs, or is known to need.
     fn floor(&self, demand: DemandId, known_bytes: u64) -> f64 {
         self.kinds.asked(demand).memory_bytes.max(known_bytes) as f64
@@ -145,7 +162,7 @@ impl Headroom {
     /// What a task of a kind comes to hold that holds so much now, and that there is to be room for so much of.
     fn expected(&self, kind: KindId, held: f64, floor: f64) -> Expected {
         let known = self.peaks.get(&kind).filter(|peaks| !peaks.is_empty()).map(|peaks| peaks.expect(held));
-        let unknown = if floor > 0.0 { held } else { held.max(self.unknown) };
+        let unknown = if floor > 0.0 { held } else { held.max(self.first_guess(kind)) };
         let expected = known.unwrap_or(Expected { bytes: unknown, variance: 0.0 });
         if expected.bytes < floor { Expected { bytes: floor, variance: 0.0 } } else { expected }
     }
@@ -162,6 +179,7 @@ impl Headroom {
             started: now,
             floor,
             held: 0.0,
+            most: 0.0,
             grew_at: now,
             is_settled: false,
             goes: false,
@@ -174,11 +192,17 @@ impl Headroom {
     pub fn uses(&mut self, now: Time, slot: SlotId, uses: &Uses) {
         let Some(task) = &mut self.slots[slot.index()] else { return };
         let held = uses.bytes as f64;
-        if held > task.held * GROWN {
+        if held > task.most * GROWN {
             task.grew_at = now;
         }
         self.held += held - task.held;
         task.held = held;
+        task.most = task.most.max(held);
+        let (kind, is_old) = (task.kind, now.since(task.started) >= A_WHILE);
+        if is_old && !self.peaks.contains_key(&kind) {
+            let seen = self.seen.entry(kind).or_insert(0.0);
+            *seen = seen.max(held);
+        }
         self.expect_again(now, slot);
     }
 
@@ -193,7 +217,7 @@ impl Headroom {
         if let Some(peak) = peak_bytes.filter(|_| !task.goes) {
             let peaks = self.peaks.entry(task.kind).or_default();
             let (grew_for, ran_for) = (task.grew_at.since(task.started), now.since(task.started));
-            peaks.learn(Past { bytes: task.held.max(peak as f64), grew_for, ran_for });
+            peaks.learn(Past { bytes: task.most.max(peak as f64), grew_for, ran_for });
         }
         if self.running == 0 {
             (self.coming, self.variance, self.held) = (0.0, 0.0, 0.0);

@@ -133,6 +133,11 @@ impl Node {
         self.policies.pack.measures_every()
     }
 
+    /// How much memory there is for tasks, where what they need of it is learnt.
+    pub fn learnt_memory_bytes(&self) -> Option<u64> {
+        self.pressing.as_ref().map(|pressing| pressing.headroom().all_bytes())
+    }
+
     /// When a task that has failed will be tried again, if it waits for that.
     pub fn tried_again_at(&self, task: TaskId) -> Option<Time> {
         self.retries.keys().find(|(_, waiting)| *waiting == task).map(|(time, _)| *time)

@@ -13,8 +13,8 @@ use crate::ids::{DemandId, SlotId, TaskId};
 use crate::pack::Uses;
 use crate::time::Time;
 
-/// Nobody waits longer than this, and twice the time for which it had run, while others start.
-const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+/// Nobody waits longer than this, and four times the time for which it had run, while others start.
+const LEAST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A task that was stopped.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ impl Node {
     pub(super) fn set_aside(&mut self, now: Time, ran_for: Duration, ready: ReadyTask, is_shared: bool) {
         let Some(pressing) = &mut self.pressing else { return };
         let bytes = pressing.known.get(&ready.task).copied().unwrap_or(0);
-        let patient_until = now + LEAST_PATIENCE + ran_for * 2;
+        let patient_until = now + LEAST_PATIENCE + ran_for * 4;
         pressing.aside.push_back(Aside { ready, is_shared, bytes, patient_until });
         self.policies.pack.queued(self.flow.kind(ready.task));
     }

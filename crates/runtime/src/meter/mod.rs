@@ -1,22 +1,21 @@
 //! How much of the machine is used, measured now and then for a node that wants to learn from it.
 //!
 //! What counts is the whole machine, others included: how many tasks it can take depends on them as well. One measurement takes a few small
-//! files of the kernel's, whatever runs.
+//! files of the kernel's, whatever runs. What single tasks use is looked at as often as that costs next to nothing ([`groups`]).
 
+pub mod groups;
 pub mod proc;
+mod watch;
 
-use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::JoinHandle;
+pub(crate) use watch::Metering;
+
 use std::time::Instant;
 
-use throng_core::node::Event;
 use throng_core::pack::Sample;
 use throng_core::pack::dominant::Resource;
 use throng_core::pack::sample::WHOLE;
 
 use crate::host;
-use crate::node_loop::Shared;
 
 /// What a network carries if nobody knows: a gigabit a second.
 const USUAL_NETWORK_BYTES: f64 = 125e6;
@@ -28,11 +27,14 @@ struct Counters {
     cores: proc::Ticks,
     runnable: u32,
     network_bytes: u64,
+    /// Part of those that count for the network, as far as that is known.
+    remote_bytes: u64,
+    stalled_us: u64,
     disk_ms: Vec<(String, u64)>,
 }
 
 impl Counters {
-    fn now() -> Counters {
+    fn now(memory: &host::Memory) -> Counters {
         let (stat, disks) = (proc::read("stat"), proc::read("diskstats"));
         Counters {
             at: Instant::now(),
@@ -40,6 +42,8 @@ impl Counters {
             // Whoever asks is one of them.
             runnable: proc::runnable(&stat).saturating_sub(1),
             network_bytes: proc::network_bytes(&proc::read("net/dev")),
+            remote_bytes: proc::remote_bytes(&proc::read("self/mountstats")),
+            stalled_us: memory.stalled_us(),
             disk_ms: proc::disk_times(&disks, proc::is_whole_disk)
                 .into_iter()
                 .map(|(name, time)| (name.to_owned(), time))
@@ -52,6 +56,7 @@ impl Counters {
 #[derive(Debug)]
 pub struct Meter {
     before: Counters,
+    pub(crate) memory: host::Memory,
     /// The cores of the machine, and how many of them are for us.
     cores: (f64, f64),
     network_bytes_per_s: f64,
@@ -62,39 +67,47 @@ impl Meter {
     pub fn new() -> Meter {
         let (all, _) = proc::cores(&proc::read("stat"));
         let own = host::resources().cpus_milli as f64 / 1000.0;
+        let memory = host::Memory::new();
         Meter {
-            before: Counters::now(),
+            before: Counters::now(&memory),
+            memory,
             cores: ((all as f64).max(own), own),
             network_bytes_per_s: fastest_link().unwrap_or(USUAL_NETWORK_BYTES),
         }
     }
 
-    /// What was used since the last time.
-    pub fn measure(&mut self) -> Sample {
-        let now = Counters::now();
+    /// What was used since the last time; so many bytes of it were brought from storage by the engine itself.
+    pub fn measure(&mut self, brought_bytes: u64) -> Sample {
+        let mut now = Counters::now(&self.memory);
+        now.remote_bytes += brought_bytes;
         let before = std::mem::replace(&mut self.before, now.clone());
         let seconds = now.at.duration_since(before.at).as_secs_f64().max(1e-3);
         let ticks = now.cores.all.saturating_sub(before.cores.all).max(1) as f64;
         let busy = now.cores.busy.saturating_sub(before.cores.busy) as f64 / ticks * self.cores.0 / self.cores.1;
-        let rate = now.network_bytes.saturating_sub(before.network_bytes) as f64 / seconds;
+        let remote = now.remote_bytes.saturating_sub(before.remote_bytes) as f64 / seconds;
+        // What comes from afar comes through the network, unless the machine is its own server.
+        let rate = now.network_bytes.saturating_sub(before.network_bytes) as f64 / seconds - remote;
+        let rate = rate.max(0.0);
         // Whatever was seen is possible.
-        self.network_bytes_per_s = self.network_bytes_per_s.max(rate);
+        self.network_bytes_per_s = self.network_bytes_per_s.max(rate).max(remote);
         let disk_ms = |(name, time): &(String, u64)| {
             let earlier = before.disk_ms.iter().find(|(known, _)| known == name);
             earlier.map_or(0, |(_, earlier)| time.saturating_sub(*earlier))
         };
         let disk = now.disk_ms.iter().map(disk_ms).max().unwrap_or(0) as f64 / 1000.0 / seconds;
-        let (memory_bytes, free_memory_bytes) = host::memory();
+        let (memory_bytes, free_memory_bytes) = (self.memory.all_bytes(), self.memory.free_bytes());
+        let stalled = now.stalled_us.saturating_sub(before.stalled_us) as f64 / 1e6 / seconds;
         let mut used = [0; Resource::ALL.len()];
         for (resource, share) in [
             (Resource::Cpu, busy),
             (Resource::Network, rate / self.network_bytes_per_s),
             (Resource::Disk, disk),
+            (Resource::Remote, remote / self.network_bytes_per_s),
             (Resource::Memory, 1.0 - free_memory_bytes as f64 / memory_bytes.max(1) as f64),
         ] {
-            used[resource as usize] = (share.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
+            used[resource as usize] = millionths(share);
         }
-        Sample { used, free_memory_bytes, runnable: now.runnable }
+        Sample { used, free_memory_bytes, memory_stalls: millionths(stalled), runnable: now.runnable }
     }
 }
 
@@ -102,6 +115,10 @@ impl Default for Meter {
     fn default() -> Meter {
         Meter::new()
     }
+}
+
+fn millionths(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32
 }
 
 /// The speed of the fastest network card, if any tells.
@@ -112,44 +129,6 @@ fn fastest_link() -> Option<f64> {
     };
     let megabits = cards.filter_map(speed).filter(|speed| *speed > 0).max()?;
     Some(megabits as f64 * 1e6 / 8.0)
-}
-
-/// A thread that measures as often as the node wants.
-pub(crate) struct Metering {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Metering {
-    /// Starts it, if the node wants to know at all.
-    pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<Option<Metering>> {
-        let Some(every) = shared.lock().node.measures_every() else { return Ok(None) };
-        let (stop, stopped) = mpsc::channel();
-        let shared = shared.clone();
-        let thread = std::thread::Builder::new().name("meter".to_owned()).spawn(move || {
-            let mut meter = Meter::new();
-            let mut next = Instant::now() + every;
-            while stopped.recv_timeout(next.saturating_duration_since(Instant::now())) == Err(RecvTimeoutError::Timeout)
-            {
-                next = next.max(Instant::now() - every) + every;
-                tell(&shared, meter.measure());
-            }
-        })?;
-        Ok(Some(Metering { stop, thread }))
-    }
-
-    /// Ends it.
-    pub(crate) fn finish(self) {
-        drop(self.stop);
-        self.thread.join().expect("measuring does not panic");
-    }
-}
-
-fn tell(shared: &Arc<Shared>, sample: Sample) {
-    let mut core = shared.lock();
-    core.events.push_back(Event::Measured(sample));
-    let own = shared.drive(&mut core, None);
-    assert!(own.is_none(), "this thread has no slot");
 }
 
 #[cfg(test)]
@@ -164,7 +143,7 @@ mod tests {
         while begun.elapsed() < Duration::from_millis(200) {
             std::hint::black_box(begun);
         }
-        let sample = meter.measure();
+        let sample = meter.measure(0);
         let cores = host::resources().cpus_milli as f64 / 1000.0;
         assert!(f64::from(sample.used[Resource::Cpu as usize]) > 0.5 / cores * f64::from(WHOLE), "{sample:?}");
         assert!(sample.free_memory_bytes > 0 && sample.used.iter().all(|used| *used <= WHOLE), "{sample:?}");

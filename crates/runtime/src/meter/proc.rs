@@ -42,6 +42,22 @@ pub fn memory(text: &str) -> (u64, u64) {
     (field("MemTotal").unwrap_or(0), field("MemAvailable").unwrap_or(0))
 }
 
+/// For how long somebody has waited, from a file of `pressure`.
+pub fn stalled_us(text: &str) -> u64 {
+    let some = text.lines().find(|line| line.starts_with("some "));
+    some.and_then(|line| line.rsplit_once("total=")?.1.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Bytes that came from and went to servers of network file systems, from `self/mountstats`.
+pub fn remote_bytes(text: &str) -> u64 {
+    // What was read and written by way of a server is told by the fifth and sixth number.
+    let bytes = |line: &str| -> Option<u64> {
+        let numbers = line.trim_start().strip_prefix("bytes:")?;
+        Some(numbers.split_whitespace().skip(4).take(2).filter_map(|word| word.parse::<u64>().ok()).sum())
+    };
+    text.lines().filter_map(bytes).sum()
+}
+
 /// Bytes that have come and gone through all interfaces, from `net/dev`. What a machine sends to itself comes and goes, and counts once.
 pub fn network_bytes(text: &str) -> u64 {
     let bytes = |line: &str| {
@@ -86,6 +102,10 @@ mod tests {
         assert_eq!(memory(info), (8000 * 1024, 2000 * 1024));
         let net = "Inter-|   Receive   |  Transmit\n face |bytes    packets\n    lo:  70 1 0 0 0 0 0 0  70 1 0 0 0 0 0 0\n  eth0: 100 1 0 0 0 0 0 0 11 1 0 0 0 0 0 0\n";
         assert_eq!(network_bytes(net), 181);
+        let pressure = "some avg10=0.00 avg60=0.00 avg300=0.41 total=8204045\nfull avg10=0 total=7\n";
+        assert_eq!((stalled_us(pressure), stalled_us("")), (8_204_045, 0));
+        let mounts = "device a mounted on /x with fstype ext4\ndevice s:/ mounted on /y with fstype nfs4 statvers=1.1\n\topts:\trw\n\tbytes:\t1 2 3 4 50 60 7 8\n";
+        assert_eq!((remote_bytes(mounts), remote_bytes("")), (110, 0));
         let disks = "   7 0 loop0 1 0 1 1 1 1 1 1 0 999 9\n 259 0 nvme0n1 1 2 3 4 5 6 7 8 0 500 9\n 259 1 nvme0n1p1 1 2 3 4 5 6 7 8 0 400 9\n   8 0 sda 1 2 3 4 5 6 7 8 0 30 9 1 1\n";
         assert_eq!(disk_times(disks, |name| !name.ends_with("p1")), [("nvme0n1", 500), ("sda", 30)]);
         assert_eq!(

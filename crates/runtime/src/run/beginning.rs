@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use throng_core::headroom::Headroom;
 use throng_core::ids::{ObjectId, TaskId};
 use throng_core::ledger::{Ledger, Standing};
 use throng_core::locality::Knowledge;
 use throng_core::node::{Limits, Node, Policies};
-use throng_core::pack::Capacity;
+use throng_core::pack::{Capacity, Kinds};
 use throng_core::policy::{BadPolicy, Policy};
 use throng_core::pools::Pools;
 use throng_core::stale::{InputsSeen, Reason, Verdict};
@@ -229,7 +230,11 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     let limits = Limits { slots: setup.width, grace, fail_fast: setup.fail_fast };
     let pool = |PoolSetup { name, ids, amount_milli }: PoolSetup| Pool { name, ids, amount_milli };
     let pools = Pools::new(setup.pools.iter().cloned().map(pool).collect(), flow);
-    let node = Node::new(flow.clone(), limits, policies, pools);
+    let mut node = Node::new(flow.clone(), limits, policies, pools);
+    if pack::learns(&pack) {
+        let cores = (setup.cpus_milli / 1000) as u32;
+        node = node.with_headroom(Headroom::new(setup.memory_bytes, cores, setup.width, Kinds::new(flow)));
+    }
     match &setup.tier {
         Some(tier) => tier::plan::furnish(node, &known, tier, setup.width),
         None => Ok(node),

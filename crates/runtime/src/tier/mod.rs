@@ -89,7 +89,7 @@ pub(crate) struct Tier {
     pub(super) line: Line,
     is_over: AtomicBool,
     copies: AtomicU64,
-    brought_bytes: AtomicU64,
+    pub(crate) brought_bytes: AtomicU64,
     dropped_bytes: AtomicU64,
     _lock: Option<DirectoryLock>,
     /// Tells others that it is in use.

@@ -30,6 +30,8 @@ use crate::time::Time;
 const MEASURED_EVERY: Duration = Duration::from_millis(100);
 /// Below this share, cores idle though there is something to do: more tasks may be under way than their needs say.
 const IDLE: f64 = 0.95;
+/// Below this share, cores, network and disks have next to nothing to do.
+const HARDLY_BUSY: f64 = 0.4;
 /// How many times the cores may be promised at most, for tasks that do not need them all the time.
 const MOST_PROMISED: f64 = 4.0;
 /// From here on, a task mostly computes.
@@ -53,6 +55,8 @@ struct State {
     seen: u32,
     /// How long a task takes, about.
     time: Duration,
+    /// By how much tasks differ in that, on average.
+    differs: Duration,
     done: u32,
     search: Search,
 }
@@ -110,6 +114,7 @@ impl Learn {
             need: 1.0,
             seen: 0,
             time: Duration::ZERO,
+            differs: Duration::ZERO,
             done: 0,
             search: Search::new(least, most),
         })
@@ -228,7 +233,8 @@ impl Pack for Learn {
         let state = self.state(kind);
         state.done += 1;
         let time = Duration::from_micros(spent.time_us);
-        state.time = if state.time.is_zero() { time } else { (state.time * 3 + time) / 4 };
+        state.differs = (state.differs * 7 + state.time.abs_diff(time)) / 8;
+        state.time = if state.time.is_zero() { time } else { (state.time * 7 + time) / 8 };
         if time.is_zero() {
             return;
         }
@@ -250,6 +256,7 @@ impl Pack for Learn {
         self.promise();
         let work = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
         let work = work.into_iter().fold(0.0, f64::max);
+        let is_idle = self.busy < HARDLY_BUSY && work < HARDLY_BUSY;
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
         let kinds: Vec<KindId> = self.states.keys().copied().collect();
         for kind in kinds {
@@ -261,6 +268,8 @@ impl Pack for Learn {
                 // Of several, nobody knows whose it is.
                 work: if alone { work } else { 0.0 },
                 time: state.time,
+                differs: state.differs,
+                is_idle,
             };
             let why = state.search.look(now, since, &seen);
             let after = self.width(&self.states[&kind]);

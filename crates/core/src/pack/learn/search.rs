@@ -1,7 +1,8 @@
 //! How many tasks of a kind are worth running at once, where nobody knows what they compete for.
 //!
-//! The number leaps up as long as what comes out grows with it. Where it does not, the number goes back to what would have been enough for
-//! what came out, and stays, until as many tasks bring something else.
+//! The number leaps up as long as what comes out grows with it. Where it does not, the number goes back to what is enough for what comes
+//! out, and stays, until as many tasks bring something else. Enough are as many as end in the time that one of them takes where it does not
+//! have to wait for others.
 
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use crate::time::Time;
 const LEAP: u32 = 4;
 /// A leap has paid if so much of it has come out.
 const PAYS: f64 = 0.2;
-/// What is kept beyond what would have been enough.
-const MARGIN: f64 = 1.25;
+/// What is kept beyond what would have been enough: so that it shows when there is more to be had.
+const MARGIN: f64 = 1.5;
 /// So many ends tell how fast tasks go.
 const ENOUGH_DONE: u32 = 8;
 /// Less use than this of network and disk tells nothing.
@@ -23,9 +24,17 @@ const FIRST_PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
 /// So many ends are enough to doubt what is known, if they differ by more than so many times what chance would make of them.
 const ENOUGH_TO_DOUBT: u32 = 24;
-const CHANCE: f64 = 2.0;
+/// After so many, they are counted anew.
+const ENOUGH_TO_BELIEVE: u32 = 128;
+const CHANCE: f64 = 1.5;
 /// By what part what comes out may differ before it has to be learnt anew.
-const DRIFT: f64 = 0.3;
+const DRIFT: f64 = 0.2;
+/// So many times as long as before is much longer.
+const MUCH_LONGER: f64 = 1.5;
+/// So many times as long as alone is hardly longer.
+const HARDLY_LONGER: f64 = 1.25;
+/// After so long, a machine idles.
+const LONG_IDLE: Duration = Duration::from_millis(400);
 /// Nobody waits longer than this for long tasks to settle.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
@@ -40,6 +49,10 @@ pub(super) struct Seen {
     pub(super) work: f64,
     /// How long a task takes.
     pub(super) time: Duration,
+    /// By how much that differs, on average.
+    pub(super) differs: Duration,
+    /// Whether cores, network and disks have next to nothing to do.
+    pub(super) is_idle: bool,
 }
 
 /// What comes out of tasks in a second, as far as it can be told.
@@ -51,17 +64,31 @@ struct Output {
     work: Option<f64>,
 }
 
+/// How far the search has come.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// More are tried, as long as they bring more than fewer did.
+    Trying(Option<(u32, Output)>),
+    /// There are enough: it is found out what they bring, and whether that is as much as fewer did.
+    Settling(Option<(u32, Output)>),
+    /// They are expected to bring this.
+    Holding {
+        output: Output,
+        /// How long a task takes.
+        time: Duration,
+        /// Whether it takes as long as it does because others run: more of them did not pay.
+        is_crowded: bool,
+    },
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Search {
     least: u32,
     most: u32,
     width: u32,
-    /// What came out of fewer.
-    before: Option<(u32, Output)>,
-    /// What comes out of as many as there are now, once that has been found.
-    held: Option<Output>,
-    /// Whether there are enough of them, whatever comes out.
-    is_enough: bool,
+    phase: Phase,
+    /// How long a task takes that does not have to wait for others, as far as that has been seen.
+    quickest: Option<Duration>,
     /// When more are tried once again, and how long after that: it may have been chance that they did not pay.
     try_at: Option<Time>,
     patience: Duration,
@@ -69,15 +96,17 @@ pub(super) struct Search {
     done: u32,
     work: f64,
     span: Duration,
+    /// For how long everything has idled.
+    idle: Duration,
     /// Since when there have been as many as now.
     since: Option<Time>,
 }
 
 impl Search {
     pub(super) fn new(least: u32, most: u32) -> Search {
-        let (before, held, since) = (None, None, None);
-        let (is_enough, try_at, patience, span) = (false, None, FIRST_PATIENCE, Duration::ZERO);
-        Search { least, most, width: least, before, held, is_enough, try_at, patience, done: 0, work: 0.0, span, since }
+        let (phase, try_at, patience, since) = (Phase::Trying(None), None, FIRST_PATIENCE, None);
+        let (quickest, done, work, span, idle) = (None, 0, 0.0, Duration::ZERO, Duration::ZERO);
+        Search { least, most, width: least, phase, quickest, try_at, patience, done, work, span, idle, since }
     }
 
     pub(super) fn width(&self) -> u32 {
@@ -106,6 +135,13 @@ impl Search {
             self.forget(now);
             return None;
         }
+        let quickest = self.quickest.into_iter().chain(Some(seen.time)).filter(|time| !time.is_zero()).min();
+        self.quickest = quickest;
+        // Where everything idles, nobody has to be compared with: there is room for more.
+        self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
+        if self.width == self.least && matches!(self.phase, Phase::Trying(None)) && self.idle >= LONG_IDLE {
+            return self.leap(now);
+        }
         // At first, those of before are still under way.
         if now.since(since) < seen.time.min(LONGEST_WAIT) {
             return None;
@@ -113,32 +149,45 @@ impl Search {
         self.done += seen.done;
         self.work += seen.work * span.as_secs_f64();
         self.span += span;
-        let output = self.output(seen)?;
-        let width = self.width;
-        if self.try_at.is_some_and(|time| now >= time) {
-            (self.held, self.before, self.is_enough, self.try_at) = (None, None, false, None);
+        if let Some(why) = self.check_time(now, seen) {
+            return Some(why);
         }
-        match (self.held, self.before) {
-            (Some(held), _) => self.check(now, held, output),
-            (None, Some((fewer, before))) if !pays((fewer, before), (width, output)) => {
-                let enough = f64::from(fewer) * ratio(before, output).unwrap_or(1.0).max(1.0) * MARGIN;
-                self.is_enough = true;
+        let output = self.output(seen)?;
+        if self.try_at.is_some_and(|time| now >= time) {
+            (self.phase, self.try_at) = (Phase::Trying(None), None);
+        }
+        match self.phase {
+            Phase::Trying(Some((fewer, before))) if !pays((fewer, before), (self.width, output)) => {
+                let enough = self.enough(before).max(self.enough(output)).unwrap_or(fewer);
+                self.phase = Phase::Settling(Some((fewer, before)));
                 self.try_at = Some(now + self.patience);
                 self.patience = (self.patience * 2).min(LONGEST_PATIENCE);
-                self.set((enough.ceil() as u32).clamp(fewer, width), now);
+                self.set(enough.min(self.width), now);
                 Some(Why::Contention)
             }
-            _ if width == self.most || self.is_enough => {
-                self.held = Some(output);
+            Phase::Trying(_) if self.width < self.most => {
+                self.phase = Phase::Trying(Some((self.width, output)));
+                self.leap(now)
+            }
+            Phase::Trying(_) => {
+                self.phase = Phase::Holding { output, time: seen.time, is_crowded: false };
                 self.forget(now);
                 None
             }
-            _ => {
-                self.before = Some((width, output));
-                self.set(width.saturating_mul(LEAP), now);
-                Some(Why::Grows)
-            }
+            Phase::Settling(before) => self.settle(now, before, output, seen.time),
+            Phase::Holding { output: held, .. } => self.check(now, held, output, seen.time),
         }
+    }
+
+    fn leap(&mut self, now: Time) -> Option<Why> {
+        let before = self.width;
+        self.set(self.width.saturating_mul(LEAP), now);
+        (self.width > before).then_some(Why::Grows)
+    }
+
+    /// How many are enough for this to come out.
+    fn enough(&self, output: Output) -> Option<u32> {
+        Some((output.ends? * self.quickest?.as_secs_f64() * MARGIN).ceil() as u32)
     }
 
     /// What comes out, if that can be told by now.
@@ -151,25 +200,72 @@ impl Search {
         (ends.is_some() || work.is_some() && self.span >= LONGEST_WAIT / 4).then_some(Output { ends, work })
     }
 
-    fn check(&mut self, now: Time, held: Output, output: Output) -> Option<Why> {
+    fn settle(&mut self, now: Time, before: Option<(u32, Output)>, output: Output, time: Duration) -> Option<Why> {
+        // What cannot be told from chance is waited for.
+        if output.ends.is_some() && self.done < ENOUGH_TO_DOUBT {
+            return None;
+        }
+        self.phase = Phase::Holding { output, time, is_crowded: true };
+        self.forget(now);
+        // There may be less to be had than there was when fewer brought more.
+        let (fewer, before) = before?;
+        let less = ratio(before, output).filter(|ratio| *ratio < 1.0 - DRIFT)?;
+        self.phase = Phase::Settling(None);
+        if self.width < fewer {
+            // Or it was too few, because tasks take longer than they did.
+            self.quickest = None;
+            self.set(fewer, now);
+            return Some(Why::Grows);
+        }
+        self.set(self.enough(output).unwrap_or((f64::from(fewer) * less).ceil() as u32), now);
+        Some(Why::Drifted)
+    }
+
+    /// Whether tasks take much longer than they did, or hardly longer than if nobody else ran: that is seen before there are more or fewer ends.
+    fn check_time(&mut self, now: Time, seen: &Seen) -> Option<Why> {
+        let (Phase::Holding { time, is_crowded, .. }, Some(quickest)) = (self.phase, self.quickest) else {
+            return None;
+        };
+        let enough = f64::from(self.width) * MARGIN * quickest.as_secs_f64() / seen.time.as_secs_f64().max(1e-9);
+        if seen.time > time.mul_f64(MUCH_LONGER) + seen.differs && enough < f64::from(self.width) {
+            (self.phase, self.try_at) = (Phase::Settling(None), Some(now + FIRST_PATIENCE));
+            self.set(enough.ceil() as u32, now);
+            return Some(Why::Drifted);
+        }
+        if is_crowded && self.width > self.least && seen.time < quickest.mul_f64(HARDLY_LONGER) {
+            (self.phase, self.try_at) = (Phase::Trying(None), None);
+            self.restart();
+            return Some(Why::Drifted);
+        }
+        None
+    }
+
+    fn check(&mut self, now: Time, held: Output, output: Output, time: Duration) -> Option<Why> {
         let width = self.width;
         // Few ends are many or fewer by chance.
         let chance = output.ends.map_or(0.0, |_| CHANCE / f64::from(self.done).sqrt());
         if output.ends.is_some() && self.done < ENOUGH_TO_DOUBT {
             return None;
         }
-        self.restart();
         let Some(ratio) = ratio(held, output) else {
-            self.held = Some(output);
+            self.phase = Phase::Holding { output, time, is_crowded: false };
+            self.restart();
             return None;
         };
         if (ratio - 1.0).abs() <= DRIFT + chance {
+            if output.ends.is_none() || self.done >= ENOUGH_TO_BELIEVE {
+                self.restart();
+            }
             return None;
         }
-        (self.held, self.before, self.is_enough, self.try_at) = (None, None, ratio < 1.0, None);
-        self.patience = FIRST_PATIENCE;
+        (self.try_at, self.patience) = (None, FIRST_PATIENCE);
+        self.restart();
         if ratio < 1.0 {
-            self.set((f64::from(width) * ratio * MARGIN).ceil() as u32, now);
+            self.try_at = Some(now + FIRST_PATIENCE);
+            self.phase = Phase::Settling(None);
+            self.set(self.enough(output).unwrap_or((f64::from(width) * ratio).ceil() as u32).min(width), now);
+        } else {
+            self.phase = Phase::Trying(None);
         }
         Some(Why::Drifted)
     }

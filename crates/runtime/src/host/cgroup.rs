@@ -1,0 +1,141 @@
+//! The control groups that this process is in, as far as they limit its memory.
+//!
+//! A limit further up holds as well, so all groups from the process's own up to the root are looked at. What the kernel would give back by
+//! itself, such as files that were read, does not count as used.
+
+use std::path::{Path, PathBuf};
+
+/// A group with its files for memory, of either version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryGroup {
+    directory: PathBuf,
+    is_old: bool,
+}
+
+impl MemoryGroup {
+    fn read(&self, new: &str, old: &str) -> Option<String> {
+        std::fs::read_to_string(self.directory.join(if self.is_old { old } else { new })).ok()
+    }
+
+    /// How much its processes may hold together, if that is limited.
+    pub fn limit_bytes(&self) -> Option<u64> {
+        self.read("memory.max", "memory.limit_in_bytes")?.trim().parse().ok()
+    }
+
+    /// How much they hold that they could not do without.
+    pub fn held_bytes(&self) -> Option<u64> {
+        let used: u64 = self.read("memory.current", "memory.usage_in_bytes")?.trim().parse().ok()?;
+        let stat = self.read("memory.stat", "memory.stat").unwrap_or_default();
+        let key = if self.is_old { "total_inactive_file " } else { "inactive_file " };
+        let inactive = stat.lines().find_map(|line| line.strip_prefix(key)?.parse().ok()).unwrap_or(0);
+        Some(used.saturating_sub(inactive))
+    }
+
+    /// How often the kernel has killed one of its processes because it held too much, as far as that is counted.
+    pub fn kills(&self) -> u64 {
+        let text = self.read("memory.events", "memory.oom_control").unwrap_or_default();
+        text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
+    }
+
+    /// What the kernel tells of processes that wait for memory.
+    pub fn pressure(&self) -> Option<String> {
+        std::fs::read_to_string(self.directory.join("memory.pressure")).ok()
+    }
+}
+
+/// The groups of this process, the nearest first.
+pub fn memory_groups() -> Vec<MemoryGroup> {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+    groups(&read("mountinfo"), &read("cgroup"))
+}
+
+fn groups(mounts: &str, own: &str) -> Vec<MemoryGroup> {
+    let mut groups = Vec::new();
+    for line in own.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        let is_old = controllers.split(',').any(|name| name == "memory");
+        if !is_old && number != "0" {
+            continue;
+        }
+        let Some((root, point)) = mount(mounts, is_old) else { continue };
+        // In a container, the group's own directory may be all that is mounted.
+        let below = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));
+        let top = Path::new(point);
+        let directories = top.join(below).ancestors().map(Path::to_owned).collect::<Vec<_>>();
+        groups.extend(
+            directories
+                .into_iter()
+                .take_while(|directory| directory.starts_with(top))
+                .map(|directory| MemoryGroup { directory, is_old }),
+        );
+    }
+    groups
+}
+
+/// Where the groups of a version are mounted: which part of them, and where.
+fn mount(mounts: &str, is_old: bool) -> Option<(&str, &str)> {
+    mounts.lines().find_map(|line| {
+        let (place, kind) = line.split_once(" - ")?;
+        let mut kind = kind.split(' ');
+        let is_it = match kind.next()? {
+            "cgroup2" => !is_old,
+            "cgroup" => is_old && kind.nth(1)?.split(',').any(|option| option == "memory"),
+            _ => false,
+        };
+        let mut place = place.split(' ').skip(3);
+        is_it.then_some((place.next()?, place.next()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "24 1 0:22 / /proc rw - proc proc rw\n\
+        31 1 0:27 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n\
+        40 1 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+    fn directories(mounts: &str, own: &str) -> Vec<String> {
+        groups(mounts, own).into_iter().map(|group| group.directory.display().to_string()).collect()
+    }
+
+    #[test]
+    fn all_groups_above_are_found_in_either_version() {
+        let own = "9:name=systemd:/\n4:cpu,memory:/jobs/7\n0::/x\n";
+        let found = directories(MOUNTS, own);
+        let old = ["/sys/fs/cgroup/memory/jobs/7", "/sys/fs/cgroup/memory/jobs", "/sys/fs/cgroup/memory"];
+        assert_eq!(found[..3], old);
+        assert_eq!(found[3..], ["/sys/fs/cgroup/unified/x", "/sys/fs/cgroup/unified"]);
+    }
+
+    #[test]
+    fn a_container_sees_its_own_group_as_the_root() {
+        let mounts = "31 1 0:27 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
+        assert_eq!(directories(mounts, "0::/docker/abc\n"), ["/sys/fs/cgroup"]);
+        assert_eq!(directories(mounts, "0::/\n"), ["/sys/fs/cgroup"]);
+        assert!(directories("", "0::/\n").is_empty() && directories(mounts, "").is_empty());
+    }
+
+    #[test]
+    fn what_a_group_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let group = |is_old| MemoryGroup { directory: folder.path().to_owned(), is_old };
+        assert_eq!((group(true).limit_bytes(), group(true).held_bytes(), group(true).kills()), (None, None, 0));
+        write("memory.max", "max\n");
+        assert_eq!(group(false).limit_bytes(), None);
+        write("memory.max", "1000\n");
+        write("memory.current", "700\n");
+        write("memory.stat", "anon 1\ninactive_file 100\ntotal_inactive_file 200\n");
+        write("memory.events", "low 0\noom 4\noom_kill 3\n");
+        assert_eq!(
+            (group(false).limit_bytes(), group(false).held_bytes(), group(false).kills()),
+            (Some(1000), Some(600), 3)
+        );
+        write("memory.usage_in_bytes", "900\n");
+        assert_eq!(group(true).held_bytes(), Some(700));
+    }
+}

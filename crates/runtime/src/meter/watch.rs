@@ -1,0 +1,168 @@
+//! The thread that measures, for a node that learns.
+//!
+//! The machine is measured as often as the node wants. What its tasks hold is looked at as often as that may cost, and more often while memory
+//! is short or goes fast; and where it is short, how much is free is looked at in between.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use throng_core::ids::SlotId;
+use throng_core::node::Event;
+use throng_core::pack::Uses;
+
+use super::{Meter, groups};
+use crate::node_loop::Shared;
+
+/// How much of a core looking at tasks may take, and how much while memory is short.
+const COST: f64 = 0.005;
+const COST_WHEN_SHORT: f64 = 0.05;
+/// How often tasks are looked at, at most.
+const TASKS_EVERY: Duration = Duration::from_millis(100);
+/// How often it is looked at how much memory is free.
+const MEMORY_EVERY: Duration = Duration::from_millis(100);
+/// The same while it is short.
+const MEMORY_EVERY_WHEN_SHORT: Duration = Duration::from_millis(20);
+/// Memory is short if less than this part is free.
+const SHORT: f64 = 0.2;
+/// By this part of all memory, or more, what is free has changed much.
+const MUCH: f64 = 0.03;
+/// What a task holds has changed if it is by this part, and by more than that.
+const CHANGED: f64 = 0.03;
+const CHANGED_BYTES: u64 = 1 << 20;
+
+/// The thread.
+pub(crate) struct Metering {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Metering {
+    /// Starts it, if the node wants to know at all.
+    pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<Option<Metering>> {
+        let (every, memory_bytes) = {
+            let core = shared.lock();
+            (core.node.measures_every(), core.node.learnt_memory_bytes())
+        };
+        let Some(every) = every else { return Ok(None) };
+        let (stop, stopped) = mpsc::channel();
+        let watch = Watch {
+            shared: shared.clone(),
+            meter: Meter::new(),
+            every,
+            memory_bytes,
+            told: HashMap::new(),
+            held_bytes: 0,
+            free_at_look: 0,
+            cost: Duration::ZERO,
+            looked_at: Instant::now(),
+        };
+        let thread = std::thread::Builder::new().name("meter".to_owned()).spawn(move || watch.run(&stopped))?;
+        Ok(Some(Metering { stop, thread }))
+    }
+
+    /// Ends it.
+    pub(crate) fn finish(self) {
+        drop(self.stop);
+        self.thread.join().expect("measuring does not panic");
+    }
+}
+
+struct Watch {
+    shared: Arc<Shared>,
+    meter: Meter,
+    every: Duration,
+    /// How much memory there is for tasks, if what they need of it is learnt.
+    memory_bytes: Option<u64>,
+    /// What the node knows of the task in a slot: of which process, and what it used.
+    told: HashMap<SlotId, (i32, Uses)>,
+    /// What all of them held together.
+    held_bytes: u64,
+    /// How much was free when tasks were looked at.
+    free_at_look: u64,
+    /// How long that took.
+    cost: Duration,
+    looked_at: Instant,
+}
+
+impl Watch {
+    fn run(mut self, stopped: &Receiver<()>) {
+        let mut measure_at = Instant::now() + self.every;
+        let mut pause = self.every.min(MEMORY_EVERY);
+        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            let free = self.free_bytes();
+            let mut events = if self.is_time_to_look(free) { self.look_at_tasks() } else { Vec::new() };
+            if Instant::now() >= measure_at {
+                measure_at = measure_at.max(Instant::now() - self.every) + self.every;
+                let tier = self.shared.tier.as_ref();
+                let mut sample = self.meter.measure(tier.map_or(0, |tier| tier.brought_bytes.load(Ordering::Relaxed)));
+                sample.free_memory_bytes = sample.free_memory_bytes.min(self.free_bytes());
+                events.push(Event::Measured(sample));
+            } else if self.memory_bytes.is_some() {
+                events.push(Event::FreeMemory { bytes: self.free_bytes() });
+            }
+            self.tell(events);
+            let until_measuring = measure_at.saturating_duration_since(Instant::now());
+            pause = if self.is_short(free) { MEMORY_EVERY_WHEN_SHORT } else { MEMORY_EVERY }.min(until_measuring);
+        }
+    }
+
+    /// How much memory could be had: of the machine, or of what the tasks may have together.
+    fn free_bytes(&self) -> u64 {
+        let allowed = self.memory_bytes.map_or(u64::MAX, |all| all.saturating_sub(self.held_bytes));
+        self.meter.memory.free_bytes().min(allowed)
+    }
+
+    fn is_short(&self, free_bytes: u64) -> bool {
+        self.memory_bytes.is_some_and(|all| (free_bytes as f64) < all as f64 * SHORT)
+    }
+
+    fn is_time_to_look(&self, free_bytes: u64) -> bool {
+        let all = self.memory_bytes.unwrap_or(u64::MAX) as f64;
+        let is_urgent = self.is_short(free_bytes) || self.free_at_look.saturating_sub(free_bytes) as f64 > all * MUCH;
+        let (cost, least) = if is_urgent { (COST_WHEN_SHORT, MEMORY_EVERY_WHEN_SHORT) } else { (COST, TASKS_EVERY) };
+        self.looked_at.elapsed() >= self.cost.div_f64(cost).max(least)
+    }
+
+    /// What tasks use, as far as the node does not know.
+    fn look_at_tasks(&mut self) -> Vec<Event> {
+        let begun = Instant::now();
+        let running: Vec<(SlotId, i32)> = self.shared.groups().collect();
+        let pids: Vec<i32> = running.iter().map(|(_, group)| *group).collect();
+        let found = groups::uses(&pids);
+        self.held_bytes = found.values().map(|uses| uses.bytes).sum();
+        let mut events = Vec::new();
+        self.told.retain(|slot, (group, _)| running.contains(&(*slot, *group)));
+        for (slot, group) in running {
+            let uses = found[&group];
+            let known = self.told.get(&slot).filter(|(of, _)| *of == group).map(|(_, known)| *known);
+            if uses.bytes > 0 && known.is_none_or(|known| is_news(known, uses)) {
+                self.told.insert(slot, (group, uses));
+                events.push(Event::Uses { slot, uses });
+            }
+        }
+        self.free_at_look = self.meter.memory.free_bytes();
+        (self.cost, self.looked_at) = (begun.elapsed(), Instant::now());
+        events
+    }
+
+    fn tell(&self, events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
+        let mut core = self.shared.lock();
+        core.events.extend(events);
+        let own = self.shared.drive(&mut core, None);
+        assert!(own.is_none(), "this thread has no slot");
+    }
+}
+
+/// Whether a node would like to know that a task uses this now.
+fn is_news(known: Uses, now: Uses) -> bool {
+    let change = now.bytes.abs_diff(known.bytes);
+    change > CHANGED_BYTES && change as f64 > known.bytes as f64 * CHANGED
+        || now.computing_us > known.computing_us * 5 / 4
+}
