@@ -10,6 +10,8 @@ mod compare;
 mod curve;
 pub mod faults;
 pub mod figures;
+mod given;
+mod loads;
 mod machines;
 mod options;
 mod plot;
@@ -28,6 +30,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use throng_core::pack;
 use throng_core::workflow::Workflow;
 use throng_sim::{Cluster, Outcome, World};
 
@@ -57,7 +60,11 @@ How long a task takes is what its `estimate` or `sleep` says; how large a file i
 The same seed gives the same run. Exit code 1 says that the run did not come to its end.";
 
 fn help() -> String {
-    format!("{HELP}\n\nWhat can be asked for with --fault, with every key:\n{}", faults::list())
+    format!(
+        "{HELP}\n\nWhat can be asked for with --fault, with every key:\n{}\n\nWhat can be said with --load, with every key:\n{}",
+        faults::list(),
+        loads::list()
+    )
 }
 
 /// What `throng simulate` takes.
@@ -68,7 +75,7 @@ pub struct Arguments {
     source: FlowArguments,
     #[command(flatten)]
     cluster: ClusterArguments,
-    /// Run every combination of values of these options, and show a table: place, order, pack, nodes, cores, machines (with + between them), bandwidth, cache, inputs, outputs, evict, submit, staged, fault
+    /// Run every combination of values of these options, and show a table: place, order, pack, width, nodes, cores, machines (with + between them), bandwidth, cache, inputs, outputs, evict, submit, staged, fault
     #[arg(long, value_name = "OPTION=VALUE,VALUE", num_args = 1.., value_parser = compare::axis, conflicts_with_all = ["plot", "record"])]
     compare: Vec<Axis>,
     /// With --compare, run each combination with several seeds: 1..5 or 1,2,7
@@ -97,6 +104,9 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let mut loaded = load_leniently(&arguments.source, &missing)?;
     let mut flow = std::mem::take(&mut loaded.flow);
     let found = Found::learn(&mut flow, &loaded.directory, loaded.storage.as_deref());
+    if learns(arguments) {
+        flow.tell_kinds_apart();
+    }
     let flow = Arc::new(flow);
     if !arguments.compare.is_empty() {
         if arguments.cluster.cache.is_range() {
@@ -143,6 +153,13 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         note!("recorded as run {run}, marked as simulated: see `throng report {run}`");
     }
     Ok(code(outcome))
+}
+
+/// Whether nodes learn, in any of the runs that are asked for.
+fn learns(arguments: &Arguments) -> bool {
+    let compared = arguments.compare.iter().filter(|axis| axis.option == "pack").flat_map(|axis| &axis.values);
+    let mut compared = compared.filter_map(|value| value.parse().ok());
+    pack::learns(&arguments.cluster.pack) || compared.any(|policy| pack::learns(&policy))
 }
 
 /// Simulates one run; with its trace, if anybody wants that.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use throng_core::pack::Why;
+use throng_core::pack::dominant::Resource;
 use throng_core::trace::Outcome;
 use throng_runtime::clock::date;
 
@@ -134,6 +136,27 @@ pub fn printable(text: &str) -> String {
 pub fn ago(unix_ms: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
     format!("{} ago", duration(Duration::from_millis(now.saturating_sub(unix_ms))))
+}
+
+/// Why another number of tasks of a kind is to run at once.
+pub fn why_width(why: Why) -> String {
+    match why {
+        Why::Profiled(resource) => format!("single ones need {} most", resource_word(resource)),
+        Why::Grows => "more bring more, or may".to_owned(),
+        Why::Contention => "so many more brought no more".to_owned(),
+        Why::Drifted => "as many as before bring something else".to_owned(),
+    }
+}
+
+/// A resource as people call it.
+pub fn resource_word(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "cores",
+        Resource::Network => "the network",
+        Resource::Disk => "disks",
+        Resource::Memory => "memory",
+        Resource::Remote => "shared storage",
+    }
 }
 
 #[cfg(test)]

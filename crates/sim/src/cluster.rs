@@ -5,6 +5,7 @@ use std::time::Duration;
 use throng_core::locality::Brought;
 use throng_core::policy::Policy;
 
+use crate::crowd::Crowd;
 use crate::faults::Faults;
 use crate::machines::MachineType;
 
@@ -51,6 +52,10 @@ pub struct Cluster {
     /// What nodes are if they are not all alike; then the numbers of cores, memory and bandwidth for each node are these.
     /// See [`Cluster::of_types`].
     pub types: Vec<MachineType>,
+    /// How many tasks each runs at once at most, if not as many as it has cores.
+    pub width: Option<u32>,
+    /// What tasks on one node do to each other, if that is modelled.
+    pub crowd: Option<Crowd>,
     /// How much memory each has.
     pub memory_bytes: u64,
     /// How many bytes a second each can send, and receive.
@@ -126,6 +131,8 @@ impl Cluster {
             nodes,
             cores,
             types: Vec::new(),
+            width: None,
+            crowd: None,
             memory_bytes: 8_000_000_000,
             bandwidth: 125_000_000,
             core_bandwidth: None,

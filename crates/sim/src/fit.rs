@@ -16,10 +16,12 @@ use crate::machines::MachineType;
 pub(crate) fn abilities(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Abilities, BadPolicy> {
     let pools = Pools::new(Vec::new(), flow);
     let (mut counts, mut packs) = (Vec::new(), Vec::new());
-    for MachineType { count, cores, memory_bytes, .. } in cluster.machine_types() {
+    for machine in cluster.machine_types() {
+        let MachineType { count, cores, memory_bytes, .. } = machine;
+        let width = cluster.width(&machine);
         let resources = Resources { cpus_milli: u64::from(cores) * 1000, memory_bytes };
         counts.push(count);
-        packs.push(pack::by_name(&cluster.pack, Capacity { width: cores, resources }, flow)?);
+        packs.push(pack::by_name(&cluster.pack, Capacity { width, resources }, flow)?);
     }
     Ok(Abilities::new(&counts, flow.class_count(), |machine: usize, class: ClassId| {
         let mut ways = flow.alternatives(class);

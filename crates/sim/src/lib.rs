@@ -8,9 +8,10 @@
 //! ```
 //!
 //! Decisions are core's; this crate only says how long things take: computing ([`work`]), moving data
-//! (`network`), what is in memory and what on disk (`tier`), asking the store (`storage`), and what breaks when ([`faults`]). The same seed gives the same run, event for event.
+//! (`network`), what tasks on one machine do to each other ([`crowd`]), what is in memory and what on disk (`tier`), asking the store (`storage`), and what breaks when ([`faults`]). The same seed gives the same run, event for event.
 
 pub mod cluster;
+pub mod crowd;
 pub mod faults;
 mod fit;
 pub mod generate;
@@ -28,6 +29,7 @@ pub mod work;
 mod world;
 
 pub use cluster::{Cluster, Inputs, Later, Submission};
+pub use crowd::Crowd;
 pub use faults::Faults;
 pub use fit::misfit;
 pub use machines::MachineType;

@@ -4,6 +4,7 @@
 
 use throng_core::bound::LowerBound;
 use throng_core::ids::{NodeId, SlotId};
+use throng_core::pack;
 
 use crate::cluster::Cluster;
 
@@ -50,13 +51,18 @@ impl Cluster {
         for machine in self.machine_types() {
             let place = node.0 - before;
             if place < machine.count {
-                let first = slots + place * machine.cores;
+                let first = slots + place * self.width(&machine);
                 return (machine, first);
             }
             before += machine.count;
-            slots += machine.count * machine.cores;
+            slots += machine.count * self.width(&machine);
         }
         unreachable!("there is no node {}", node.0)
+    }
+
+    /// How many tasks a machine runs at once, at most.
+    pub fn width(&self, machine: &MachineType) -> u32 {
+        self.width.unwrap_or_else(|| pack::usual_width(&self.pack, machine.cores)).max(1)
     }
 
     /// What each node can do, in thousandths of an ordinary core.
@@ -72,7 +78,7 @@ impl Cluster {
 
     /// How many slots there are in all.
     pub fn slots(&self) -> u32 {
-        self.machine_types().map(|machine| machine.count * machine.cores).sum()
+        self.machine_types().map(|machine| machine.count * self.width(&machine)).sum()
     }
 
     /// The node of one of all slots, and its number there.
@@ -80,11 +86,12 @@ impl Cluster {
         let (mut before, mut slots) = (0, 0);
         for machine in self.machine_types() {
             let place = slot.0 - slots;
-            if place < machine.count * machine.cores {
-                return (NodeId(before + place / machine.cores), place % machine.cores);
+            let width = self.width(&machine);
+            if place < machine.count * width {
+                return (NodeId(before + place / width), place % width);
             }
             before += machine.count;
-            slots += machine.count * machine.cores;
+            slots += machine.count * width;
         }
         unreachable!("there is no slot {}", slot.0)
     }
@@ -94,7 +101,8 @@ impl Cluster {
         let all: f64 =
             self.machine_types().map(|machine| f64::from(machine.count * machine.cores) * machine.speed).sum();
         let best = self.machine_types().map(|machine| machine.speed).fold(0.0, f64::max);
-        (all / f64::from(self.slots().max(1)), best)
+        let cores: u32 = self.machine_types().map(|machine| machine.count * machine.cores).sum();
+        (all / f64::from(cores.max(1)), best)
     }
 }
 

@@ -69,6 +69,8 @@ pub struct Outcome {
     pub restarts: u64,
     /// Attempts that failed or took too long.
     pub failed_attempts: u64,
+    /// Attempts that a node whose memory had run out killed.
+    pub out_of_memory: u64,
     /// Attempts that ended with their node.
     pub killed_attempts: u64,
     /// Time that slots were busy with attempts that did not count, all together.

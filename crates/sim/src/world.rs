@@ -3,6 +3,7 @@
 mod attempts;
 mod checks;
 mod counting;
+mod crowding;
 mod disks;
 mod lives;
 mod making;
@@ -35,6 +36,7 @@ use crate::lengths::NEVER;
 use crate::network::Network;
 use crate::outcome::Outcome;
 use crate::storage::Storage;
+use crowding::Crowding;
 use disks::{AtDisk, Disk};
 use making::Common;
 use moving::Errand;
@@ -73,6 +75,12 @@ enum Happening {
     Requested { node: NodeId, boot: u32, object: ObjectId, source: NodeId, may_redirect: bool },
     /// A node hears who else has an object.
     Redirected { node: NodeId, boot: u32, object: ObjectId, holder: NodeId },
+    /// The next task of a node is done that shares it with others.
+    Ripe { node: NodeId, version: u64 },
+    /// A node is measured.
+    Measure { node: NodeId, boot: u32 },
+    /// What tasks share has become more or less by itself.
+    Crowded,
     /// A node wanted to be woken.
     Wake { node: NodeId, boot: u32 },
     /// A node dies.
@@ -131,6 +139,8 @@ pub struct World {
     machines: Vec<Machine>,
     pub(crate) storage: Storage,
     network: Network<Errand>,
+    /// What tasks do to each other, if that is modelled.
+    crowding: Option<Crowding>,
     /// Objects that somebody has asked for and nobody sends yet: from whom, to whom, what.
     requests: BTreeSet<(NodeId, NodeId, ObjectId)>,
     /// When the next flow ends, as far as that is planned.
@@ -262,6 +272,7 @@ impl World {
         }
         for at in 0..self.cluster.nodes {
             self.tell_and_decide(NodeId(at), Event::Join);
+            self.plan_measuring(NodeId(at));
         }
     }
 
@@ -311,6 +322,9 @@ impl World {
                 }
             }
             Happening::Moved => self.moved(),
+            Happening::Ripe { node, version } => self.ripe(node, version),
+            Happening::Measure { node, boot } => self.measure(node, boot),
+            Happening::Crowded => self.crowded(),
             Happening::Came { node, boot, object, bytes } => {
                 if self.lives(node, boot) && !self.settles_first(node, boot, object, bytes) {
                     self.came(node, object, bytes);

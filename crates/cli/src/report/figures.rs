@@ -4,9 +4,10 @@
 
 use serde_json::{Map, Value, json};
 use throng_core::account::{
-    Account, Because, Distribution, Fate, KindAccount, Part, PathTotals, Step, Stint, Utilisation,
+    Account, Because, Distribution, Fate, KindAccount, Learning, Part, PathTotals, Seen, Step, Stint, Utilisation,
 };
 use throng_core::ids::{KindId, TaskId};
+use throng_core::pack::dominant::Resource;
 use throng_core::time::Time;
 use throng_core::workflow::Workflow;
 
@@ -38,12 +39,37 @@ pub fn figures(report: &Report) -> Value {
         "time": time(report),
         "bound": bound(account),
         "data": about.end.as_ref().and_then(|end| end.data.as_ref()),
+        "learning": account.learning.as_ref().map(|learning| learning_figures(flow, account, learning)),
         "parts": parts(account),
         "utilisation": utilisation(&account.utilisation),
         "kinds": account.kinds.iter().map(kind_figures).collect::<Vec<_>>(),
         "path": path(flow, account),
         "slowest": account.slowest.iter().map(|number| stint(flow, account, *number)).collect::<Vec<_>>(),
         "failed": account.failed.iter().take(FAILED_LISTED).filter_map(|task| failed(report, *task)).collect::<Vec<_>>(),
+    })
+}
+
+/// What was learnt: each change of a width with its reason, and what was used and done over time.
+fn learning_figures(flow: &Workflow, account: &Account, learning: &Learning) -> Value {
+    let changes = learning.changes.iter().map(|change| {
+        json!({
+            "at_s": at(change.at),
+            "kind": flow.kind_name(change.kind),
+            "width": change.width,
+            "why": words::why_width(change.why),
+        })
+    });
+    let part_s = seconds(account.period.length_ns().into()) / learning.seen.len().max(1) as f64;
+    let used = |resource: Resource| -> Vec<Option<f64>> {
+        let share = |seen: &Seen| (seen.samples > 0).then(|| (seen.used[resource as usize] * 1e4).round() / 1e4);
+        learning.seen.iter().map(share).collect()
+    };
+    json!({
+        "changes": changes.collect::<Vec<_>>(),
+        "part_s": part_s,
+        "used": Resource::ALL.into_iter().map(|resource| (resource.name().to_owned(), json!(used(resource)))).collect::<Map<_, _>>(),
+        "ends": learning.seen.iter().map(|seen| seen.ends).collect::<Vec<_>>(),
+        "made_room": learning.made_room,
     })
 }
 

@@ -24,8 +24,8 @@ const RUNS_MOST: usize = 100_000;
 /// An option and the values to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    option: String,
-    values: Vec<String>,
+    pub(super) option: String,
+    pub(super) values: Vec<String>,
 }
 
 /// Reads `place=flds,mdl`. What follows a policy and has a `=` of its own belongs to it: `place=flds:t=0.5,tt=10s,mdl`.

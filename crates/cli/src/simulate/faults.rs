@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use throng_core::policy::Policy;
-use throng_core::workflow::quantity;
 use throng_sim::Faults;
 use throng_sim::faults::{Crash, Crashes, Drain, FOREVER, Failover, FullDisk, Partition, Slow};
 
+use super::given::{self, Given, Known, read, time_word};
 use crate::exit::Failure;
 use crate::words;
 
@@ -31,13 +30,6 @@ enum What {
     Late(f64, Duration),
     Failing(f64),
     Deadly(f64),
-}
-
-/// A fault that can be asked for: its name, an example with every key that it takes, and what it does.
-struct Known {
-    name: &'static str,
-    example: &'static str,
-    does: &'static str,
 }
 
 /// Every fault there is.
@@ -82,71 +74,13 @@ const KNOWN: [Known; 12] = [
 
 /// Every fault in a line, for those who ask for help.
 pub fn list() -> String {
-    let lines =
-        KNOWN.iter().map(|Known { name, example, does }| format!("  {:<42}  {does}", format!("{name}:{example}")));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-/// What was given for a fault.
-struct Given<'a> {
-    known: &'static Known,
-    policy: &'a Policy,
-}
-
-impl Given<'_> {
-    /// The value of a key, or a default if there is one.
-    fn value<T>(&self, key: &str, default: Option<T>, read: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
-        let Known { name, example, .. } = self.known;
-        match self.policy.parameters.iter().find(|(given, _)| given == key) {
-            Some((_, value)) => read(value).map_err(|error| format!("{key}={value}: {error}")),
-            None => default.ok_or_else(|| format!("the fault `{name}` needs `{key}`: write {name}:{example}")),
-        }
-    }
-
-    fn time(&self, key: &str, default: Option<Duration>) -> Result<Duration, String> {
-        self.value(key, default, quantity::duration)
-    }
-
-    fn back(&self) -> Result<Option<Duration>, String> {
-        self.value("back", Some(None), |text| quantity::duration(text).map(Some))
-    }
-
-    fn number(&self, key: &str, default: Option<u32>) -> Result<u32, String> {
-        self.value(key, default, |text| text.parse().map_err(|_| "write a whole number, counted from 0".to_owned()))
-    }
-
-    fn share(&self) -> Result<f64, String> {
-        self.value("share", None, |text| {
-            let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-            share.ok_or_else(|| "write a number from 0 to 1, such as 0.01".to_owned())
-        })
-    }
-
-    /// From when to when; to the end of the run if nobody has to say.
-    fn period(&self, may_be_open: bool) -> Result<(Duration, Duration), String> {
-        let from = self.time("from", Some(Duration::ZERO))?;
-        let until = self.time("until", may_be_open.then_some(FOREVER))?;
-        if until <= from {
-            return Err(format!("`until` ({}) has to be later than `from` ({})", time_word(until), time_word(from)));
-        }
-        Ok((from, until))
-    }
+    given::list(&KNOWN)
 }
 
 /// Reads a fault.
 pub fn fault(text: &str) -> Result<Fault, String> {
-    let policy: Policy = text.parse().map_err(|error: throng_core::policy::BadPolicy| error.to_string())?;
-    let Some(known) = KNOWN.iter().find(|known| known.name == policy.name) else {
-        let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-        return Err(format!("there is no fault `{}`; known are {}", policy.name, names.join(", ")));
-    };
-    let keys: Vec<&str> = known.example.split(',').filter_map(|part| Some(part.split_once('=')?.0)).collect();
-    for (key, _) in &policy.parameters {
-        if !keys.contains(&key.as_str()) {
-            return Err(format!("the fault `{}` has no `{key}`: write {}:{}", known.name, known.name, known.example));
-        }
-    }
-    let given = Given { known, policy: &policy };
+    let policy = read(text, "fault", &KNOWN)?;
+    let given = Given::new(&policy, "fault", &KNOWN);
     Ok(Fault { what: what(&given)?, written: policy.to_string() })
 }
 
@@ -280,14 +214,6 @@ pub fn written(faults: &Faults) -> Vec<String> {
         all.push(format!("late:share={share},most={}", time_word(most)));
     }
     all
-}
-
-/// A length of time as it is written, exactly.
-fn time_word(time: Duration) -> String {
-    let ns = time.as_nanos();
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us"), (1, "ns")];
-    let (per_unit, unit) = units.into_iter().find(|(per_unit, _)| ns.is_multiple_of(*per_unit)).unwrap_or((1, "ns"));
-    format!("{}{unit}", ns / per_unit)
 }
 
 #[cfg(test)]

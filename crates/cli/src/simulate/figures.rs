@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use throng_core::workflow::Workflow;
 use throng_sim::{Cluster, Outcome};
 
-use super::faults;
 use super::options::{inputs_word, submission_word};
 use super::sizes::Found;
+use super::{faults, loads};
 
 /// All figures of a simulated run.
 pub fn figures(flow: &Workflow, cluster: &Cluster, outcome: &Outcome, found: &Found) -> Value {
@@ -46,6 +46,8 @@ pub fn cluster_figures(cluster: &Cluster) -> Value {
         "vary_time": cluster.variation.time,
         "vary_size": cluster.variation.size,
         "faults": faults::written(&cluster.faults),
+        "width": cluster.width,
+        "loads": cluster.crowd.as_ref().map(loads::written).unwrap_or_default(),
         "seed": cluster.seed,
     })
 }

@@ -9,10 +9,11 @@ use throng_core::workflow::{Demand, Workflow, quantity};
 use throng_core::{evict, order, pack, place};
 use throng_runtime::run::demand_in_words;
 use throng_sim::cluster::Variation;
-use throng_sim::{Cluster, Inputs, Submission};
+use throng_sim::{Cluster, Crowd, Inputs, Submission};
 
 use super::curve::{self, Sizes};
 use super::faults::{self, Fault};
+use super::loads::{self, Load};
 use super::machines::{Machines, machines};
 use crate::exit::Failure;
 use crate::words;
@@ -69,9 +70,15 @@ pub struct ClusterArguments {
     /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs
     #[arg(long, default_value = "aware", value_name = "POLICY", value_parser = policy)]
     pub order: Policy,
-    /// What may run at once on a node: requests (cores and memory as asked for) or fixed (only its cores)
+    /// What may run at once on a node: requests (cores and memory as asked for), fixed (only --width), learn or weasel (learnt, up to --width)
     #[arg(long, default_value = "requests", value_name = "POLICY", value_parser = policy)]
     pub pack: Policy,
+    /// How many tasks may run on a node at once, at most [default: as many as it has cores; 256 where that is learnt]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_CORES))]
+    pub width: Option<u32>,
+    /// What tasks need of a machine and what it has to give, such as needs:cpu=0.1,net=0.05 or neighbour:cores=2,from=10s (see below); may be given several times [default: each task needs the cores it asks for]
+    #[arg(long, value_name = "LOAD", value_parser = loads::load)]
+    pub load: Vec<Load>,
     /// What goes when a node has no room for data: aware (what nobody needs any more, then what nobody waits for) or lru
     #[arg(long, default_value = "aware", value_name = "POLICY", value_parser = policy)]
     pub evict: Policy,
@@ -118,10 +125,11 @@ pub const MOST_CORES: i64 = 4096;
 const MOST_SLOTS: u64 = 1 << 24;
 
 /// Options that can be compared.
-pub const COMPARED: [&str; 14] = [
+pub const COMPARED: [&str; 15] = [
     "place",
     "order",
     "pack",
+    "width",
     "nodes",
     "cores",
     "machines",
@@ -148,6 +156,7 @@ impl ClusterArguments {
             "place" => self.place = policy(value)?,
             "order" => self.order = policy(value)?,
             "pack" => self.pack = policy(value)?,
+            "width" => self.width = Some(number(MOST_CORES)?),
             "nodes" => self.nodes = number(MOST_NODES)?,
             "cores" => self.cores = number(MOST_CORES)?,
             "bandwidth" => self.bandwidth = quantity::bandwidth(value)?,
@@ -163,6 +172,13 @@ impl ClusterArguments {
             other => return Err(format!("`{other}` cannot be compared: choose among {}", COMPARED.join(", "))),
         }
         Ok(())
+    }
+
+    /// What tasks do to each other: where more of them may run than there are cores, and where something is said.
+    fn crowd(&self, flow: &Workflow, nodes: u32) -> Result<Option<Crowd>, Failure> {
+        let said = loads::crowd(&self.load, flow, nodes)?;
+        let is_wanted = self.width.is_some() || pack::learns(&self.pack);
+        Ok(said.or_else(|| is_wanted.then(Crowd::default)))
     }
 
     /// The cluster, if there can be one like this and every task could run on it.
@@ -197,6 +213,8 @@ impl ClusterArguments {
             variation: Variation { time: self.vary_time, size: self.vary_size },
             faults: faults::faults(&self.fault, nodes, store_shards)?,
             seed: self.seed,
+            width: self.width,
+            crowd: self.crowd(flow, nodes)?,
             ..Cluster::new(nodes, self.cores)
         };
         let types = self.machines.as_ref().map(|machines| machines.types(self.memory, self.bandwidth));
@@ -230,11 +248,6 @@ fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     place::by_name(&cluster.place).map_err(bad)?;
     order::check(&cluster.order).map_err(bad)?;
     evict::check(&cluster.evict).map_err(bad)?;
-    if pack::learns(&cluster.pack) {
-        let message =
-            format!("`{}` learns from what is measured, and simulated nodes are not measured yet", cluster.pack);
-        return Err(Failure::bad_input(message, "simulate with --pack requests or fixed; `throng run` can learn"));
-    }
     let Some(task) = throng_sim::misfit(flow, cluster).map_err(bad)? else { return Ok(()) };
     let ways = flow.alternatives(flow.class(task, 1)).map(|demand| demand_in_words(&flow.demand(demand)));
     let nodes = cluster.machine_types().map(|machine| {

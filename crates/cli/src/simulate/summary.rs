@@ -7,7 +7,7 @@ use throng_sim::{Cluster, Faults, Outcome};
 
 use super::machines::nodes_words;
 use super::options::bandwidth_words;
-use super::{Simulated, faults};
+use super::{Simulated, faults, loads};
 use crate::words;
 
 /// Tells how a simulated run went.
@@ -20,6 +20,10 @@ pub fn tell(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) {
 fn lines(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) -> Vec<String> {
     let Simulated { outcome, took } = simulated;
     let mut lines = vec![heading(flow, cluster), policies(cluster)];
+    let loads = cluster.crowd.as_ref().map(loads::written).unwrap_or_default();
+    if !loads.is_empty() {
+        lines.push(format!("loads {}", loads.join(" ")));
+    }
     if cluster.faults != Faults::default() {
         lines.push(format!("faults {}", faults::written(&cluster.faults).join(" ")));
     }

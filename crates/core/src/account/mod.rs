@@ -12,6 +12,7 @@
 mod distribution;
 mod history;
 mod kinds;
+mod learning;
 mod lengths;
 mod path;
 mod period;
@@ -22,6 +23,7 @@ mod utilisation;
 
 pub use distribution::Distribution;
 pub use kinds::{KindAccount, Memory};
+pub use learning::{Learning, Learnt, Seen};
 pub use lengths::Lengths;
 pub use path::{Because, Path, PathTotals, Step};
 pub use period::Period;
@@ -96,6 +98,8 @@ pub struct Account {
     pub slowest: Vec<u32>,
     /// Tasks that failed for good, in the order in which they did.
     pub failed: Vec<TaskId>,
+    /// What the node learnt, if it did.
+    pub learning: Option<Learning>,
     /// Every attempt, in the order in which they were begun.
     pub stints: Vec<Stint>,
     /// Every task of the workflow.
@@ -103,9 +107,10 @@ pub struct Account {
 }
 
 impl Account {
-    /// Draws up the account of a run. The entries are read twice.
+    /// Draws up the account of a run. The entries are read three times.
     pub fn of(flow: &Workflow, setup: Setup, entries: impl Iterator<Item = (Time, Entry)> + Clone) -> Account {
         let period = Period::of(setup, entries.clone());
+        let learning = Learning::of(flow, period, entries.clone());
         let history::History { stints, tasks, utilisation, failed } = history::read(flow, setup, period, entries);
         let length_ns = |task: TaskId| Some(stints.get(tasks[task.index()].last_stint? as usize)?.compute_ns());
         let length_seconds = |task| length_ns(task).map(|ns| ns as f64 / 1e9);
@@ -121,6 +126,7 @@ impl Account {
             expected_seconds: expected_at_hand_seconds(flow, setup.slots, length_seconds),
             slowest: slowest(&stints),
             failed,
+            learning,
             stints,
             tasks,
         }

@@ -149,9 +149,7 @@ fn check(name: &str, most_over: f64, plan: impl Fn(&mut Rng) -> Plan) {
         assert!(outcome.most <= ALL as f64, "{name}, seed {seed}: {outcome:?}");
         learnt += outcome.seconds;
         known += know(&plans);
-        println!("{name}, seed {seed}: {outcome:?}, known {:.1}", know(&plans));
     }
-    println!("{name}: {:.3}", learnt / known);
     assert!(learnt <= known * most_over, "{name}: {learnt} against {known}");
 }
 

@@ -3,6 +3,7 @@
 use crate::ids::{NodeId, ObjectId, SlotId, TaskId};
 use crate::member::Message;
 use crate::node::{End, ReadyTask};
+use crate::pack::{Change, Sample, Spent, Uses};
 use crate::place::Place;
 use crate::store::{Answer, Inputs, Verb};
 
@@ -42,6 +43,22 @@ pub enum Event {
         /// What it made, with sizes.
         outputs: Vec<(ObjectId, u64)>,
     },
+    /// What an attempt has taken that is about to end.
+    Spent {
+        /// Where it ran.
+        slot: SlotId,
+        /// What it took.
+        spent: Spent,
+    },
+    /// What an attempt uses that goes on.
+    Uses {
+        /// Where it runs.
+        slot: SlotId,
+        /// What it uses.
+        uses: Uses,
+    },
+    /// The node has been measured.
+    Measured(Sample),
     /// An object has come.
     Fetched {
         /// Which object.
@@ -174,6 +191,8 @@ pub enum Command {
         /// What.
         message: Message,
     },
+    /// Show that from now on so many tasks of a kind run at once.
+    Width(Change),
     /// The others think that this life of the member is over: everything here has to end, and it may join again.
     Restart,
 }

@@ -65,8 +65,7 @@ impl Member {
                 out.push(Command::Evict { object });
             }
             node::Command::Lost { task, object } => self.lost(now, task, object),
-            // Whoever wants to know asks the node.
-            node::Command::Width(_) => {}
+            node::Command::Width(change) => out.push(Command::Width(change)),
         }
     }
 

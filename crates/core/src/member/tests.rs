@@ -180,6 +180,7 @@ impl Cluster {
             Command::Send { to, message } => {
                 self.events.push_back((to.index(), Event::Message { from: NodeId(node as u32), message }));
             }
+            Command::Width(_) => {}
             Command::Restart => self.restarted.push(node),
             Command::Serve { .. } | Command::Redirect { .. } => panic!("nobody asks for objects here"),
         }

@@ -220,7 +220,7 @@ impl Node {
             Event::Spent { slot, spent } => {
                 if let Some(running) = &mut self.slots[slot.index()] {
                     running.peak_bytes = Some(spent.peak_bytes);
-                    self.policies.pack.spent(running.demand, &spent);
+                    self.policies.pack.spent(now, running.demand, &spent);
                 }
             }
             Event::Uses { slot, uses } => self.uses(now, slot, &uses),

@@ -42,11 +42,16 @@ impl World {
             let back_after = Some(Duration::from_secs(5));
             self.agenda.plan(self.now + length / 2, Happening::Crash { node, boot: Some(boot), back_after });
         }
+        let attempt_there = AtDisk { node, boot, slot, task, attempt, started };
+        if self.enter(attempt_there, length) {
+            return;
+        }
         self.agenda.plan(self.now + length, Happening::Finished { node, boot, slot, task, attempt, started });
     }
 
     /// What is asked to end ends at once.
     pub(super) fn kill(&mut self, node: NodeId, slot: SlotId) {
+        self.leave(node, slot);
         let machine = &mut self.machines[node.index()];
         if let Some(attempt) = machine.slots[slot.index()].take() {
             let boot = machine.boot;

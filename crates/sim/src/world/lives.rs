@@ -69,6 +69,7 @@ impl World {
     pub(super) fn end_life(&mut self, node: NodeId) {
         let machine = &mut self.machines[node.index()];
         let Some(member) = machine.member.take() else { return };
+        self.leave_all(node);
         self.add_up(&member);
         if self.is_checked {
             self.died_with.extend(member.node().objects().into_iter().map(|(object, _)| (object, self.now)));
@@ -96,5 +97,6 @@ impl World {
         let member = make_member(&self.flow, &self.kin, &self.cluster, &self.common, me, self.now);
         self.machines[node.index()].member = member.ok();
         self.tell_and_decide(node, Event::Join);
+        self.plan_measuring(node);
     }
 }

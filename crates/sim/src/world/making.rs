@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use throng_core::headroom::Headroom;
 use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
 use throng_core::locality::Knowledge;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
 use throng_core::node::{Keeping, Limits, Node, Policies};
 use throng_core::order::Seat;
-use throng_core::pack::{self, Capacity};
+use throng_core::pack::{self, Capacity, Kinds};
 use throng_core::policy::BadPolicy;
 use throng_core::pools::Pools;
 use throng_core::rng::Rng;
@@ -19,6 +20,7 @@ use throng_core::time::Time;
 use throng_core::workflow::{Resources, Workflow};
 use throng_core::{evict, order, place};
 
+use super::crowding::Crowding;
 use super::recording::Untold;
 use super::unwanted::Unwanted;
 use super::{Inspector, Machine, Progress, Recorder, World, patience};
@@ -78,7 +80,7 @@ impl World {
                 died: Time::START,
                 wake_at: None,
                 link_free_at: Time::START,
-                slots: vec![None; cluster.machine(NodeId(at)).0.cores as usize],
+                slots: vec![None; cluster.width(&cluster.machine(NodeId(at)).0) as usize],
                 speed: cluster.machine(NodeId(at)).0.speed,
                 room_bytes: cluster.cache_bytes,
                 disk: None,
@@ -95,6 +97,7 @@ impl World {
                 core: cluster.core_bandwidth,
             },
         );
+        let crowding = cluster.crowd.clone().map(|crowd| Crowding::new(crowd, nodes));
         let outcome = Outcome { slots: cluster.slots().into(), ..Outcome::default() };
         let mut world = World {
             is_done: vec![0; flow.task_count().div_ceil(64)],
@@ -109,6 +112,7 @@ impl World {
             machines,
             storage,
             network,
+            crowding,
             requests: BTreeSet::new(),
             next_moved: None,
             now: Time::START,
@@ -146,6 +150,7 @@ impl World {
             }
         }
         world.plan_faults();
+        world.plan_crowd();
         Ok(world)
     }
 
@@ -192,6 +197,7 @@ pub(super) fn make_member(
     let seed = cluster.seed.wrapping_mul(1 << 20) ^ (u64::from(me.node.0) << 1);
     let (machine, _) = cluster.machine(me.node);
     let resources = Resources { cpus_milli: u64::from(machine.cores) * 1000, memory_bytes: machine.memory_bytes };
+    let width = cluster.width(&machine);
     let window = machine.cores.saturating_mul(cluster.staged_per_core) as usize;
     let units = machine.cores as usize + if flow.has_inputs() { window } else { 0 };
     let room_bytes = cluster.room_bytes();
@@ -208,10 +214,13 @@ pub(super) fn make_member(
     let policies = Policies {
         local: common.orders.make(Seat { seed, ..seat }),
         shared: common.orders.make(Seat { seed: seed ^ 1, ..seat }),
-        pack: pack::by_name(&cluster.pack, Capacity { width: machine.cores, resources }, flow)?,
+        pack: pack::by_name(&cluster.pack, Capacity { width, resources }, flow)?,
     };
-    let limits = Limits { slots: machine.cores, grace: Duration::from_secs(1), fail_fast: false };
-    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
+    let limits = Limits { slots: width, grace: Duration::from_secs(1), fail_fast: false };
+    let mut node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
+    if pack::learns(&cluster.pack) {
+        node = node.with_headroom(Headroom::new(machine.memory_bytes, machine.cores, width, Kinds::new(flow)));
+    }
     let node = node.with_cache(Keeping {
         brought: cluster.brought(),
         shares_results: cluster.shares_results,

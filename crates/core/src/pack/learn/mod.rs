@@ -36,6 +36,8 @@ const HARDLY_BUSY: f64 = 0.4;
 const MOST_PROMISED: f64 = 4.0;
 /// From here on, a task mostly computes.
 const MOSTLY_COMPUTES: f64 = 0.5;
+/// From here on, cores say how many are worth it.
+const KNOWS_CORES: f64 = 0.3;
 /// Less than this of a core is nothing.
 const LEAST_NEED: f64 = 0.002;
 
@@ -43,6 +45,11 @@ const LEAST_NEED: f64 = 0.002;
 /// a share of its own.
 fn side(need: f64) -> usize {
     usize::from(need < MOSTLY_COMPUTES)
+}
+
+/// Whether tasks that need so much of a core are limited by the cores that there are, before anything else.
+fn knows_cores(need: f64) -> bool {
+    need >= KNOWS_CORES
 }
 
 #[derive(Clone, Debug)]
@@ -57,7 +64,9 @@ struct State {
     time: Duration,
     /// By how much tasks differ in that, on average.
     differs: Duration,
+    /// How many have ended since the node was measured, and how long they took together.
     done: u32,
+    took: Duration,
     search: Search,
 }
 
@@ -116,6 +125,7 @@ impl Learn {
             time: Duration::ZERO,
             differs: Duration::ZERO,
             done: 0,
+            took: Duration::ZERO,
             search: Search::new(least, most),
         })
     }
@@ -126,6 +136,9 @@ impl Learn {
         let (before, running) = (state.need, state.running);
         state.need = need.clamp(LEAST_NEED, 1e6);
         let after = state.need;
+        if knows_cores(before) && !knows_cores(after) {
+            state.search.begin_at(running);
+        }
         self.add(before, -f64::from(running));
         self.add(after, running.into());
     }
@@ -136,10 +149,15 @@ impl Learn {
         *needed = (*needed + need * tasks).max(0.0);
     }
 
+    /// How many of a kind are worth it: where they need the cores, those say it.
+    fn worth(&self, state: &State) -> u32 {
+        if knows_cores(state.need) { self.capacity.width } else { state.search.width() }
+    }
+
     /// How many of a kind could run if nobody else did.
     fn width(&self, state: &State) -> u32 {
         let by_cores = (self.cores * self.promised / state.need).ceil().min(f64::from(u32::MAX)) as u32;
-        by_cores.clamp(1, self.capacity.width).min(state.search.width())
+        by_cores.clamp(1, self.capacity.width).min(self.worth(state))
     }
 
     /// What long tasks need is seen before any of them has ended, if they are alone.
@@ -160,7 +178,7 @@ impl Learn {
 
     /// Cores that idle though tasks wait are promised once more.
     fn promise(&mut self) {
-        let waits = self.states.values().any(|state| state.waiting > 0 && state.running < state.search.width());
+        let waits = self.states.values().any(|state| state.waiting > 0 && state.running < self.worth(state));
         if self.busy >= IDLE || !waits {
             self.promised = (self.promised - 0.05).max(1.0);
         } else if self.needed.iter().any(|needed| *needed >= self.cores * self.promised * 0.8) {
@@ -173,7 +191,7 @@ impl Pack for Learn {
     fn admits(&self, demand: DemandId) -> bool {
         let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
         let (need, running, width) = match self.states.get(&self.kinds.of(demand)) {
-            Some(state) => (state.need.max(asked), state.running, state.search.width()),
+            Some(state) => (state.need.max(asked), state.running, self.worth(state)),
             None => (asked.max(1.0), 0, self.capacity.width),
         };
         // As near to all cores as may be: needs are about right, and a core that idles is lost.
@@ -226,13 +244,16 @@ impl Pack for Learn {
         state.waiting = state.waiting.saturating_sub(1);
     }
 
-    fn spent(&mut self, demand: DemandId, spent: &Spent) {
+    fn spent(&mut self, now: Time, demand: DemandId, spent: &Spent) {
         let kind = self.kinds.of(demand);
         let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
         let stretch = self.stretch();
         let state = self.state(kind);
-        state.done += 1;
         let time = Duration::from_micros(spent.time_us);
+        if state.search.is_fresh(Time(now.0.saturating_sub(spent.time_us * 1000))) {
+            state.done += 1;
+            state.took += time;
+        }
         state.differs = (state.differs * 7 + state.time.abs_diff(time)) / 8;
         state.time = if state.time.is_zero() { time } else { (state.time * 7 + time) / 8 };
         if time.is_zero() {
@@ -263,8 +284,10 @@ impl Pack for Learn {
             let width = self.width(&self.states[&kind]);
             let state = self.state(kind);
             let seen = Seen {
-                is_full: state.running >= state.search.width() && state.waiting > 0,
+                is_full: !knows_cores(state.need) && state.running >= state.search.width() && state.waiting > 0,
+                is_draining: state.running > state.search.width(),
                 done: std::mem::take(&mut state.done),
+                took: std::mem::take(&mut state.took),
                 // Of several, nobody knows whose it is.
                 work: if alone { work } else { 0.0 },
                 time: state.time,

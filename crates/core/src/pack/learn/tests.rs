@@ -117,7 +117,7 @@ impl Machine {
         for task in over {
             let time_us = self.now.since(task.begun).as_micros() as u64;
             let spent = Spent { time_us, computing_us: (task.had * 1e6) as u64, peak_bytes: 0 };
-            self.pack.spent(self.demands[task.kind], &spent);
+            self.pack.spent(self.now, self.demands[task.kind], &spent);
             self.pack.ended(self.demands[task.kind]);
             self.done += 1;
         }
