@@ -8,8 +8,10 @@ use std::sync::Arc;
 use clap::Args;
 use throng_core::workflow::wfformat;
 use throng_core::workflow::{Format, Reading, Replay, Request, SourceFile, Surroundings, Workflow};
+use throng_runtime::host;
 use throng_runtime::state::StateDirectory;
 use throng_runtime::storage::{self, Storage, StorageError};
+use throng_runtime::store::learnt::{self, Learnt};
 use throng_runtime::surroundings::{Directory, TextError, read_text};
 
 use crate::diagnostics;
@@ -242,4 +244,12 @@ fn define(file: &Path, text: &str, included: &[SourceFile], settings: &[(String,
         whole.push_str(&format!("\n# … and so on: see {}", file.display()));
     }
     whole
+}
+/// Lets a workflow say how long tasks take where it does not, if earlier runs have found that out.
+pub fn tell_what_is_learnt(loaded: &mut Loaded) {
+    let state = StateDirectory::new(&loaded.state);
+    let machine = learnt::machine_type(&host::describe());
+    let learnt = Learnt::read(&state.learnt());
+    let kinds = learnt.best_of(&machine, loaded.flow.title()).to_vec();
+    learnt::tell(&mut loaded.flow, &kinds);
 }

@@ -12,6 +12,7 @@ mod explain;
 mod export;
 mod generate;
 mod graph;
+mod kinds;
 mod load;
 mod logs;
 mod map;
@@ -68,6 +69,8 @@ enum Command {
     Status(status::Arguments),
     /// List the runs of a directory
     Runs(runs::Arguments),
+    /// Show what runs have learnt of each kind of task: times, cores, memory, how many at once
+    Kinds(kinds::Arguments),
     /// Show what a task printed
     Logs(logs::Arguments),
     /// Write a report of a run: one HTML file, or JSON, CSV, a trace for Perfetto
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
+        Command::Kinds(arguments) => kinds::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

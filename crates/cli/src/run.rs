@@ -27,7 +27,7 @@ use throng_runtime::state::{RunEnd, StateDirectory};
 use throng_runtime::{host, process};
 
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load_to_run};
+use crate::load::{self, FlowArguments, load_to_run};
 use crate::progress_view::{self, Style};
 use crate::words;
 use options::{About, RunArguments};
@@ -94,7 +94,8 @@ pub enum Prints {
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let clock = Clock::start();
     arguments.tier.check(arguments.source.storage.is_some())?;
-    let loaded = load_to_run(&arguments.source, arguments.replay.wanted())?;
+    let mut loaded = load_to_run(&arguments.source, arguments.replay.wanted())?;
+    load::tell_what_is_learnt(&mut loaded);
     arguments.replay.check(&loaded, &arguments.source.as_typed())?;
     host::forget_peak();
     let flow = Arc::new(loaded.flow);
@@ -179,7 +180,8 @@ pub fn execute(run: Run, arguments: &RunArguments, state: &Path, again: &str, pr
         if !arguments.quiet {
             let kept = engine.kept_files();
             let place = place_flag(state);
-            summary::summarize(number, (&end, judged), &failures, again, &place, kept, &directory);
+            let kinds = engine.progress().kinds;
+            summary::summarize(number, (&end, judged), &failures, again, &place, kept, &directory, &kinds);
         }
     }
     Ok(match end.state.as_str() {

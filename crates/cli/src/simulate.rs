@@ -41,7 +41,7 @@ use self::progress::Bar;
 use self::sizes::Found;
 use self::tracing::Tracing;
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load_leniently};
+use crate::load::{FlowArguments, load_leniently, tell_what_is_learnt};
 use crate::report::write_to;
 use crate::words;
 
@@ -102,6 +102,7 @@ pub struct Simulated {
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let missing = RefCell::new(BTreeSet::new());
     let mut loaded = load_leniently(&arguments.source, &missing)?;
+    tell_what_is_learnt(&mut loaded);
     let mut flow = std::mem::take(&mut loaded.flow);
     let found = Found::learn(&mut flow, &loaded.directory, loaded.storage.as_deref());
     if learns(arguments) {

@@ -21,6 +21,7 @@ pub mod member;
 pub mod node;
 pub mod order;
 pub mod pack;
+pub mod past;
 pub mod place;
 pub mod policy;
 pub mod pools;

@@ -10,9 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thiserror::Error;
-use throng_core::ids::{ObjectId, TaskId};
+use throng_core::ids::{KindId, ObjectId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{CacheTally, Event, Node};
+use throng_core::past::Past;
 use throng_core::stale::{Made, Memory, Reason, Verdict, inputs_seen};
 use throng_core::temp::Temps;
 use throng_core::time::Time;
@@ -33,6 +34,7 @@ use crate::run::Verify;
 use crate::slot::BaseEnvironment;
 use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
 use crate::store::journal::{Pending, Syncer};
+use crate::store::learnt::KindPast;
 use crate::store::{Journal, JournalError, Recorded};
 use crate::tier::Tier;
 use crate::tier::bringing::Bringing;
@@ -99,6 +101,8 @@ pub struct Parts {
     pub clock: Clock,
     /// How many slots there are.
     pub slots: u32,
+    /// What is known of kinds of tasks from earlier runs.
+    pub learnt: Vec<KindPast>,
 }
 
 /// A handle by which others watch and stop a run.
@@ -136,6 +140,15 @@ impl Engine {
     /// The workflow.
     pub fn flow(&self) -> &Workflow {
         &self.shared.flow
+    }
+
+    /// What is known by now of each kind of which a task has ended well in this run.
+    pub fn pasts(&self) -> Vec<KindPast> {
+        let core = self.shared.lock();
+        let kinds = core.pasts.iter().zip(&core.kinds).filter(|(_, kind)| kind.done > 0);
+        kinds
+            .map(|(past, kind)| KindPast::new(&kind.name, &Past { width: kind.width.or(past.width), ..*past }))
+            .collect()
     }
 
     /// Whether nothing more will happen to a task.
@@ -192,6 +205,11 @@ impl Driver {
         core.unneeded = parts.unneeded;
         core.trace = first_entries;
         core.journal = first_records;
+        core.pasts = pasts(&parts.flow, &parts.learnt);
+        if core.node.measures_every().is_some() {
+            let known = core.kinds.iter_mut().zip(&core.pasts);
+            known.for_each(|(kind, past)| kind.width = past.width);
+        }
         let shared = Arc::new(Shared {
             flow: parts.flow,
             clock: parts.clock,
@@ -439,6 +457,13 @@ fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
         }
     }
     (entries, records)
+}
+
+/// What is known of each kind of a workflow.
+fn pasts(flow: &Workflow, learnt: &[KindPast]) -> Vec<Past> {
+    let kinds = (0..flow.kind_count()).map(|kind| flow.kind_name(KindId::at(kind)));
+    let past = |name| learnt.iter().find(|past| past.kind == name).map(KindPast::past);
+    kinds.map(|name| past(name).unwrap_or_default()).collect()
 }
 
 /// Deletes a temporary file, now that it is on record that its readers are done.

@@ -22,6 +22,7 @@ use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{Command, End, Event, KillReason, Node};
 use throng_core::pack::Spent;
+use throng_core::past::{Past, Took};
 use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
 use throng_core::temp::Temps;
 use throng_core::time::Time;
@@ -122,7 +123,9 @@ pub(crate) struct Core {
     pub(crate) sleepers: BTreeSet<(Time, SlotId)>,
     pub(crate) journal: Pending,
     pub(crate) trace: trace::Writer,
-    kinds: Vec<KindProgress>,
+    pub(crate) kinds: Vec<KindProgress>,
+    /// What tasks of each kind took, in earlier runs and in this one.
+    pub(crate) pasts: Vec<Past>,
     pub(crate) notices: Vec<Notice>,
     /// What tasks printed, where that is in the log, and that somebody wants to know.
     pub(crate) outputs: Option<Vec<(TaskId, (u64, u64))>>,
@@ -157,6 +160,7 @@ impl Core {
             journal: Pending::default(),
             trace: trace::Writer::new(),
             kinds,
+            pasts: Vec::new(),
             notices: Vec::new(),
             outputs: None,
             temps: Temps::default(),
@@ -435,7 +439,11 @@ impl Shared {
         core.journal.add(task.0, self.flow.name_key(task), self.flow.definition_hash(task), inputs, &outputs);
         core.ledger.complete(&self.flow, task, attempt, &mut core.ready).expect("it was running");
         core.temps.reader_done(&self.flow, task, &mut core.unneeded);
-        core.kinds[self.flow.kind(task).index()].done += 1;
+        let kind = self.flow.kind(task).index();
+        core.kinds[kind].done += 1;
+        if let Some(result) = result {
+            core.pasts[kind].add(&took(result));
+        }
         self.make_ready(core, now);
     }
 
@@ -581,6 +589,20 @@ impl Slot {
                 }
             }
         }
+    }
+}
+
+/// What an attempt took that has ended well, for those who want to know next time.
+fn took(result: &AttemptResult) -> Took {
+    const BLOCK_BYTES: f64 = 512.0;
+    let Attempt { usage, started, ended, .. } = &result.attempt;
+    Took {
+        seconds: ended.since(*started).as_secs_f64(),
+        core_seconds: (usage.user_us + usage.system_us) as f64 / 1e6,
+        peak_bytes: usage.peak_memory_bytes as f64,
+        read_bytes: usage.blocks_in as f64 * BLOCK_BYTES,
+        written_bytes: usage.blocks_out as f64 * BLOCK_BYTES,
+        output_bytes: result.made.iter().map(|made| made.stamp.size as f64).sum(),
     }
 }
 

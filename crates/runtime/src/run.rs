@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::driver::{Driver, Engine, EngineError};
 use crate::state::{About, ExpectedData, Lock, NodeSetup, RunDirectory, RunEnd, StateError};
 use crate::store::JournalError;
+use crate::store::learnt::Learnt;
 use crate::tier::{self, Clearing, TierError};
 
 pub use beginning::make_node;
@@ -120,6 +121,9 @@ pub struct Run {
     clearing: Option<Clearing>,
     flow: Arc<Workflow>,
     lock: Lock,
+    /// Where what is learnt is kept, and for which type of machine.
+    learnt_path: PathBuf,
+    machine: String,
 }
 
 impl Run {
@@ -140,6 +144,7 @@ impl Run {
 
     /// Runs everything; returns when nothing is left to do.
     pub fn execute(mut self) -> Result<RunEnd, RunError> {
+        let engine = self.driver.engine();
         let end = self.driver.execute();
         drop(self.clearing.take());
         // Whatever else has gone wrong then went wrong because of that.
@@ -147,6 +152,13 @@ impl Run {
         let mut end = end?;
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
             data.expected = expect(self.flow.clone(), self.about.node.clone());
+        }
+        let pasts = engine.pasts();
+        if !pasts.is_empty() {
+            let mut learnt = Learnt::read(&self.learnt_path);
+            learnt.put(&self.machine, self.flow.title(), pasts);
+            // What cannot be kept will be learnt again.
+            let _ = learnt.write(&self.learnt_path);
         }
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;

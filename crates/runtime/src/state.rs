@@ -127,6 +127,11 @@ impl StateDirectory {
         self.path.join("journal")
     }
 
+    /// What runs have learnt of kinds of tasks.
+    pub fn learnt(&self) -> PathBuf {
+        self.path.join("learnt.json")
+    }
+
     /// The table of what is running.
     pub fn slots(&self) -> PathBuf {
         self.path.join("slots")

@@ -189,6 +189,7 @@ mod tests {
             fail_fast: false,
             pools: Vec::new(),
             tier: None,
+            learnt: Vec::new(),
         };
         let mut slots = Slots::new(&flow, &setup, TaskId(0));
         slots.start(Time(0), SlotId(0), TaskId(1), 1);

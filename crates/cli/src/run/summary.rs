@@ -1,5 +1,6 @@
 //! The last words of a run.
 
+use throng_runtime::progress::KindProgress;
 use throng_runtime::state::{RunEnd, StateDirectory};
 
 use super::bounds::Judged;
@@ -16,6 +17,7 @@ pub fn summarize(
     place: &str,
     kept: u64,
     state: &StateDirectory,
+    kinds: &[KindProgress],
 ) {
     let mut parts = vec![format!("{} done", end.done)];
     for (number, what) in [(end.up_to_date, "up to date"), (end.failed, "failed"), (end.skipped, "skipped")] {
@@ -39,6 +41,9 @@ pub fn summarize(
             "makespan {}; its bounds would take a while to find out for tasks this short: see `throng report{place} {run}`",
             time(end.makespan_s)
         ),
+    }
+    if let Some(learnt) = learnt_in_words(kinds) {
+        note!("learnt: {learnt}; see `throng kinds{place}`");
     }
     if let Some(data) = &end.data {
         note!("memory tier: {}", super::tier::in_words(data));
@@ -64,4 +69,20 @@ pub fn summarize(
     if end.state == "interrupted" {
         note!("interrupted: `{again}` goes on where it was");
     }
+}
+
+/// Kinds that are named at the end of a run; the rest are counted.
+const KINDS_NAMED: usize = 5;
+
+/// How many tasks of each kind were best at once, where that was learnt.
+fn learnt_in_words(kinds: &[KindProgress]) -> Option<String> {
+    let mut learnt = kinds.iter().filter_map(|kind| Some((kind.width?, &kind.name)));
+    let named: Vec<String> = learnt
+        .by_ref()
+        .take(KINDS_NAMED)
+        .map(|(width, name)| format!("{} {width} at once", words::printable(name)))
+        .collect();
+    let more = learnt.count();
+    let more = if more > 0 { format!(" and {more} more kinds") } else { String::new() };
+    (!named.is_empty()).then(|| named.join(", ") + &more)
 }

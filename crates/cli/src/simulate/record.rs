@@ -55,6 +55,7 @@ pub fn record(
         fail_fast: false,
         pools: Vec::new(),
         tier: None,
+        learnt: Vec::new(),
     };
     let groups = cluster.types.iter().map(|machine| (machine.count, machine.cores)).collect();
     let (nodes, cores, seed) = (cluster.nodes, cluster.cores, cluster.seed);

@@ -22,6 +22,7 @@ use std::time::Duration;
 use self::peaks::{Expected, Past, Peaks};
 use crate::ids::{DemandId, KindId, SlotId};
 use crate::pack::{Kinds, Uses};
+use crate::past::Figure;
 use crate::time::Time;
 
 /// This part of the memory is not promised to anybody.
@@ -221,6 +222,18 @@ impl Headroom {
         }
         if self.running == 0 {
             (self.coming, self.variance, self.held) = (0.0, 0.0, 0.0);
+        }
+    }
+
+    /// What tasks of a kind held in earlier runs: a starting point, until there are some in this one.
+    pub fn recall(&mut self, kind: KindId, past: &crate::past::Past) {
+        if past.tasks == 0 || past.peak_bytes.mean <= 0.0 {
+            return;
+        }
+        let (Figure { mean, spread }, time) = (past.peak_bytes, Duration::from_secs_f64(past.time_s.mean.min(1e9)));
+        let peaks = self.peaks.entry(kind).or_default();
+        for bytes in [mean - spread, mean, mean + spread] {
+            peaks.learn(Past { bytes: bytes.max(0.0), grew_for: time, ran_for: time });
         }
     }
 

@@ -37,9 +37,10 @@ use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
 
 use crate::headroom::Headroom;
-use crate::ids::{ClassId, DemandId, SlotId, TaskId};
+use crate::ids::{ClassId, DemandId, KindId, SlotId, TaskId};
 use crate::order::Order;
 use crate::pack::Pack;
+use crate::past::Past;
 use crate::pools::{Grant, Pools};
 use crate::time::Time;
 use crate::workflow::{Conditions, Workflow};
@@ -170,6 +171,11 @@ impl Node {
     pub fn with_headroom(mut self, headroom: Headroom) -> Self {
         self.pressing = Some(Pressing::new(headroom));
         self
+    }
+
+    /// Tells the policy what tasks of a kind took in earlier runs.
+    pub fn recall(&mut self, kind: KindId, past: &Past) {
+        self.policies.pack.recall(kind, past);
     }
 
     /// From now on no data is brought while so many tasks wait only for a slot: whatever is staged too early has lost its place in the

@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use self::dominant::Resource;
 use crate::ids::{DemandId, KindId};
+use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
 use crate::time::Time;
 use crate::workflow::{Resources, Workflow};
@@ -75,6 +76,8 @@ pub trait Pack: Send {
     fn ended(&mut self, demand: DemandId);
     /// Whether a task with this demand could run if nothing else did.
     fn could_ever_admit(&self, demand: DemandId) -> bool;
+    /// What tasks of a kind took in earlier runs on machines like this one: a starting point.
+    fn recall(&mut self, _kind: KindId, _past: &Past) {}
     /// A task of a kind waits.
     fn queued(&mut self, _kind: KindId) {}
     /// A task of a kind waits no more.

@@ -463,6 +463,18 @@ impl Workflow {
         }
     }
 
+    /// Notes how long tasks of a kind take and how much they write, for those who have seen it: where the workflow does not say.
+    pub fn learn_estimate(&mut self, kind: KindId, time_ns: u64, out_bytes: u64) {
+        for settings in self.settings.iter_mut().filter(|settings| settings.kind == kind.0) {
+            if settings.estimate_time_ns == UNKNOWN {
+                settings.estimate_time_ns = time_ns;
+            }
+            if settings.estimate_out_bytes == UNKNOWN {
+                settings.estimate_out_bytes = out_bytes;
+            }
+        }
+    }
+
     /// Whether an object is to be deleted when its last reader is done.
     pub fn is_temp(&self, object: ObjectId) -> bool {
         self.object_flag(object, TEMP)

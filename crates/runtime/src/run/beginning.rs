@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use throng_core::headroom::Headroom;
-use throng_core::ids::{ObjectId, TaskId};
+use throng_core::ids::{KindId, ObjectId, TaskId};
 use throng_core::ledger::{Ledger, Standing};
 use throng_core::locality::Knowledge;
 use throng_core::node::{Limits, Node, Policies};
 use throng_core::pack::{Capacity, Kinds};
+use throng_core::past::Past;
 use throng_core::policy::{BadPolicy, Policy};
 use throng_core::pools::Pools;
 use throng_core::stale::{InputsSeen, Reason, Verdict};
@@ -26,6 +27,7 @@ use crate::process::{self, leftover};
 use crate::state::{About, Lock, NodeSetup, PoolSetup, StateDirectory, io_error, write_whole};
 use crate::store::Journal;
 use crate::store::journal::{self, Pending, UNFINISHED};
+use crate::store::learnt::{self, KindPast, Learnt};
 use crate::tier::{self, Clearing, DirectoryLock, Tier, TierError};
 
 use super::{Options, Outlook, Run, RunError};
@@ -88,7 +90,10 @@ impl Outlook {
     fn set_up(mut self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
         let mark = run_mark(&state);
         state.set_home(&self.options.home)?;
-        let setup = self.node_setup();
+        let host = host::describe();
+        let machine = learnt::machine_type(&host);
+        let learnt = Learnt::read(&state.learnt()).of(&machine, self.flow.title()).to_vec();
+        let setup = self.node_setup(&learnt);
         let place = self.options.directory.clone();
         // From here on there is something to take away again, so whoever wants to stop the run has to wait until it can be told.
         process::take_over_signals();
@@ -106,6 +111,7 @@ impl Outlook {
         });
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
+        let learnt_path = state.learnt();
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -114,7 +120,7 @@ impl Outlook {
             file: self.options.file.display().to_string(),
             started_unix_ms: started.as_millis() as u64,
             node: setup.clone(),
-            host: host::describe(),
+            host,
             simulated: None,
             end: None,
         };
@@ -159,8 +165,9 @@ impl Outlook {
             uses_sizes: order::uses_sizes(&options.order),
             clock: options.clock,
             slots: options.width,
+            learnt,
         })?;
-        Ok(Run { driver, directory, about, damaged_bytes, clearing, flow, lock })
+        Ok(Run { driver, learnt_path, machine, directory, about, damaged_bytes, clearing, flow, lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {
@@ -194,7 +201,7 @@ impl Outlook {
         Ok(Journal::open(&path, found.whole_bytes)?)
     }
 
-    fn node_setup(&self) -> NodeSetup {
+    fn node_setup(&self, learnt: &[KindPast]) -> NodeSetup {
         let options = &self.options;
         NodeSetup {
             place: "here".to_owned(),
@@ -207,6 +214,7 @@ impl Outlook {
             fail_fast: options.fail_fast,
             pools: options.pools.iter().map(pool_setup).collect(),
             tier: self.plan.as_ref().map(|plan| plan.setup(options.width)),
+            learnt: if pack::learns(&options.pack) { learnt.to_vec() } else { Vec::new() },
         }
     }
 }
@@ -233,12 +241,24 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     let mut node = Node::new(flow.clone(), limits, policies, pools);
     if pack::learns(&pack) {
         let cores = (setup.cpus_milli / 1000) as u32;
-        node = node.with_headroom(Headroom::new(setup.memory_bytes, cores, setup.width, Kinds::new(flow)));
+        let mut headroom = Headroom::new(setup.memory_bytes, cores, setup.width, Kinds::new(flow));
+        for (kind, past) in known_kinds(flow, &setup.learnt) {
+            headroom.recall(kind, &past);
+            node.recall(kind, &past);
+        }
+        node = node.with_headroom(headroom);
     }
     match &setup.tier {
         Some(tier) => tier::plan::furnish(node, &known, tier, setup.width),
         None => Ok(node),
     }
+}
+
+/// What is known of the kinds that a workflow has.
+fn known_kinds(flow: &Workflow, learnt: &[KindPast]) -> Vec<(KindId, Past)> {
+    let kinds = (0..flow.kind_count()).map(KindId::at);
+    let past = |kind| learnt.iter().find(|past| past.kind == flow.kind_name(kind)).map(KindPast::past);
+    kinds.filter_map(|kind| Some((kind, past(kind)?))).collect()
 }
 
 /// Ends what an engine that was killed has left running, and sets aside what those tasks had begun to make.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use throng_core::ids::ObjectId;
 
+use crate::store::learnt::KindPast;
+
 /// What a run was asked to do, and how it ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct About {
@@ -91,6 +93,9 @@ pub struct NodeSetup {
     /// Room into which inputs are brought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<TierSetup>,
+    /// What was known of kinds of tasks before, for a node that learns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learnt: Vec<KindPast>,
 }
 
 /// The memory tier of a node.

@@ -5,6 +5,7 @@
 //! once, and never looked up singly, a log is an order of magnitude faster and a fraction of the size.
 
 pub mod journal;
+pub mod learnt;
 pub mod recorded;
 
 pub use journal::{Journal, JournalError};

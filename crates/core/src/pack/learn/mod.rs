@@ -23,11 +23,14 @@ use super::dominant::Resource;
 use super::sample::{Sample, Spent};
 use super::{Capacity, Change, Kinds, Pack, Reserved};
 use crate::ids::{DemandId, KindId};
+use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
 use crate::time::Time;
 
 /// Often enough to know within a second what short tasks need.
 const MEASURED_EVERY: Duration = Duration::from_millis(100);
+/// So many tasks in earlier runs are worth beginning with what they took.
+const ENOUGH_TO_RECALL: u64 = 3;
 /// Below this share, cores idle though there is something to do: more tasks may be under way than their needs say.
 const IDLE: f64 = 0.95;
 /// Below this share, cores, network and disks have next to nothing to do.
@@ -233,6 +236,19 @@ impl Pack for Learn {
 
     fn could_ever_admit(&self, demand: DemandId) -> bool {
         self.capacity.width > 0 && self.reserved.could_have(self.kinds.asked(demand))
+    }
+
+    fn recall(&mut self, kind: KindId, past: &Past) {
+        if past.tasks < ENOUGH_TO_RECALL {
+            return;
+        }
+        self.set_need(kind, past.cores.mean);
+        let state = self.state(kind);
+        state.seen = 1;
+        state.time = Duration::from_secs_f64(past.time_s.mean.min(1e9));
+        if let Some(width) = past.width {
+            state.search.recall(width);
+        }
     }
 
     fn queued(&mut self, kind: KindId) {

@@ -171,6 +171,12 @@ impl Search {
         }
     }
 
+    /// So many were best in an earlier run: the search begins there, with smaller steps.
+    pub(super) fn recall(&mut self, width: u32) {
+        self.width = width.clamp(self.least, self.most);
+        (self.leap, self.has_hurried) = (NEXT_LEAP, true);
+    }
+
     /// Whether a task that started then has run beside as many as run now.
     pub(super) fn is_fresh(&self, started: Time) -> bool {
         started >= self.changed_at

@@ -1,0 +1,179 @@
+//! `throng kinds`: what runs have learnt of the kinds of tasks of a directory.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use throng_core::past::{Figure, Past};
+use throng_runtime::host;
+use throng_runtime::state::StateDirectory;
+use throng_runtime::store::learnt::{self, KindPast, Learnt, OfWorkflow};
+
+use crate::exit::{Code, Failure};
+use crate::words;
+
+/// From here on, a task mostly computes.
+const COMPUTES: f64 = 0.5;
+/// From here on, a task reads and writes so much in a second that this is what it does.
+const MOVES_BYTES_PER_S: f64 = 20e6;
+/// From here on, of the machine's memory, a task mostly holds memory.
+const HOLDS: f64 = 0.25;
+
+const HELP: &str = "\
+Example:
+  throng kinds                 what is known of each kind of task
+  throng kinds --json          the same for programs
+
+Every run learns how long tasks take and what they need; `throng run --pack learn` begins with that, and learns how many at
+once are best. `throng run` and `throng simulate` take times from here where a workflow has no `estimate`.";
+
+/// What `throng kinds` takes.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// Where the state is
+    #[arg(long, default_value = ".throng", value_name = "DIR")]
+    state: PathBuf,
+    /// Forget all of it
+    #[arg(long)]
+    forget: bool,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    let state = StateDirectory::new(&arguments.state);
+    crate::runs::find_run(&state, "last")?;
+    if arguments.forget {
+        let path = state.learnt();
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                let message = format!("cannot delete {}: {error}", path.display());
+                return Err(Failure::bad_input(message, "make its directory writable"));
+            }
+            _ => note!("all that was learnt is forgotten: the next run learns anew"),
+        }
+        return Ok(Code::Done);
+    }
+    let learnt = Learnt::read(&state.learnt());
+    if arguments.json {
+        tell!("{}", Value::from(learnt.known.iter().map(figures).collect::<Vec<_>>()));
+        return Ok(Code::Done);
+    }
+    if learnt.known.is_empty() {
+        note!("nothing has been learnt yet: no task has run to its end");
+    }
+    let here = learnt::machine_type(&host::describe());
+    for (at, known) in learnt.known.iter().enumerate() {
+        if at > 0 {
+            tell!("");
+        }
+        let place = if known.machine == here { " (this machine)" } else { "" };
+        tell!("{}, on {}{place}", words::printable(&known.workflow), words::printable(&known.machine));
+        table(known).iter().for_each(|line| tell!("{line}"));
+    }
+    Ok(Code::Done)
+}
+
+/// What a task needs most, in a word.
+fn needs_most(past: &Past, memory_bytes: f64) -> &'static str {
+    let moved = (past.read_bytes.mean + past.written_bytes.mean) / past.time_s.mean.max(1e-9);
+    match () {
+        () if past.peak_bytes.mean > memory_bytes * HOLDS => "memory",
+        () if past.cores.mean >= COMPUTES => "cores",
+        () if moved >= MOVES_BYTES_PER_S => "disks",
+        () => "waits",
+    }
+}
+
+fn sureness(past: &Past) -> String {
+    past.uncertainty().map_or_else(|| "one task".to_owned(), |part| format!("± {:.0} %", part * 100.0))
+}
+
+fn figures(known: &OfWorkflow) -> Value {
+    let both = |figure: Figure| json!({ "mean": figure.mean, "spread": figure.spread });
+    let kind = |kind: &KindPast| {
+        let past = kind.past();
+        json!({
+            "kind": kind.kind,
+            "tasks": past.tasks,
+            "width": past.width,
+            "time_s": both(past.time_s),
+            "cores": both(past.cores),
+            "peak_bytes": both(past.peak_bytes),
+            "read_bytes": both(past.read_bytes),
+            "written_bytes": both(past.written_bytes),
+            "output_bytes": both(past.output_bytes),
+            "needs_most": needs_most(&past, memory_of(&known.machine)),
+            "uncertainty": past.uncertainty(),
+        })
+    };
+    json!({
+        "workflow": known.workflow,
+        "machine": known.machine,
+        "kinds": known.kinds.iter().map(kind).collect::<Vec<_>>(),
+    })
+}
+
+/// The memory of a machine, from what its type is called.
+fn memory_of(machine: &str) -> f64 {
+    let gigabytes = machine.strip_suffix(" GB").and_then(|rest| rest.rsplit(' ').next()?.parse::<f64>().ok());
+    gigabytes.map_or(f64::INFINITY, |gigabytes| gigabytes * 1e9)
+}
+
+const HEADING: [&str; 10] =
+    ["kind", "tasks", "at once", "time", "cores", "memory", "read", "written", "needs most", "sure to"];
+
+fn table(known: &OfWorkflow) -> Vec<String> {
+    let with_spread = |mean: String, spread: String| format!("{mean} ± {spread}");
+    let row = |kind: &KindPast| {
+        let past = kind.past();
+        vec![
+            words::printable(&kind.kind),
+            words::thousands(past.tasks),
+            past.width.map_or_else(|| "-".to_owned(), |width| width.to_string()),
+            with_spread(words::seconds(past.time_s.mean), words::seconds(past.time_s.spread)),
+            format!("{:.2}", past.cores.mean),
+            with_spread(words::bytes(past.peak_bytes.mean as u64), words::bytes(past.peak_bytes.spread as u64)),
+            words::bytes(past.read_bytes.mean as u64),
+            words::bytes(past.written_bytes.mean as u64),
+            needs_most(&past, memory_of(&known.machine)).to_owned(),
+            sureness(&past),
+        ]
+    };
+    let rows: Vec<Vec<String>> =
+        std::iter::once(HEADING.map(str::to_owned).to_vec()).chain(known.kinds.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEADING.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_told_by_what_it_does() {
+        let past = |cores: f64, peak: f64, read: f64| Past {
+            time_s: Figure { mean: 1.0, spread: 0.0 },
+            cores: Figure { mean: cores, spread: 0.0 },
+            peak_bytes: Figure { mean: peak, spread: 0.0 },
+            read_bytes: Figure { mean: read, spread: 0.0 },
+            ..Past::default()
+        };
+        let memory = memory_of("a processor, 4 cores, 8 GB");
+        assert_eq!(memory, 8e9);
+        let most = [past(0.9, 0.0, 0.0), past(0.1, 0.0, 0.0), past(0.1, 0.0, 1e8), past(0.9, 7e9, 0.0)]
+            .map(|past| needs_most(&past, memory));
+        assert_eq!(most, ["cores", "waits", "disks", "memory"]);
+    }
+}

@@ -1,0 +1,108 @@
+//! What tasks of a kind took in the past: for whoever wants to know beforehand what the next ones will take.
+
+/// So many of the last ones count; what was longer ago fades.
+const REMEMBERED: u64 = 256;
+
+/// A figure that differs from task to task.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// What it is on average.
+    pub mean: f64,
+    /// By how much it differs from that.
+    pub spread: f64,
+}
+
+impl Figure {
+    fn add(&mut self, weight: f64, value: f64) {
+        let difference = value - self.mean;
+        self.mean += weight * difference;
+        let variance = (1.0 - weight) * (self.spread * self.spread + weight * difference * difference);
+        self.spread = variance.max(0.0).sqrt();
+    }
+}
+
+/// What one task took that has ended well.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Took {
+    /// From its start to its end.
+    pub seconds: f64,
+    /// Seconds on cores.
+    pub core_seconds: f64,
+    /// Most memory held at once.
+    pub peak_bytes: f64,
+    /// Read from disks.
+    pub read_bytes: f64,
+    /// Written to disks.
+    pub written_bytes: f64,
+    /// All of its outputs.
+    pub output_bytes: f64,
+}
+
+/// What tasks of a kind took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Past {
+    /// How many there have been.
+    pub tasks: u64,
+    /// From start to end, in seconds.
+    pub time_s: Figure,
+    /// Cores kept busy.
+    pub cores: Figure,
+    /// Most memory held at once.
+    pub peak_bytes: Figure,
+    /// Read from disks.
+    pub read_bytes: Figure,
+    /// Written to disks.
+    pub written_bytes: Figure,
+    /// All outputs of a task.
+    pub output_bytes: Figure,
+    /// How many at once were found best, by whoever learns that.
+    pub width: Option<u32>,
+}
+
+impl Past {
+    /// One more has ended well.
+    pub fn add(&mut self, took: &Took) {
+        self.tasks += 1;
+        let weight = 1.0 / self.tasks.min(REMEMBERED) as f64;
+        self.time_s.add(weight, took.seconds);
+        if took.seconds > 0.0 {
+            self.cores.add(weight, took.core_seconds / took.seconds);
+        }
+        self.peak_bytes.add(weight, took.peak_bytes);
+        self.read_bytes.add(weight, took.read_bytes);
+        self.written_bytes.add(weight, took.written_bytes);
+        self.output_bytes.add(weight, took.output_bytes);
+    }
+
+    /// By what part the average time may be wrong, as far as that can be told from how much tasks differ: nothing of a single one.
+    pub fn uncertainty(&self) -> Option<f64> {
+        let counted = self.tasks.min(REMEMBERED) as f64;
+        (self.tasks > 1 && self.time_s.mean > 0.0).then(|| self.time_s.spread / self.time_s.mean / counted.sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_and_spreads_are_what_they_are_called() {
+        let mut past = Past::default();
+        assert_eq!(past.uncertainty(), None);
+        for seconds in [1.0, 2.0, 3.0, 4.0] {
+            past.add(&Took { seconds, core_seconds: seconds / 2.0, ..Took::default() });
+        }
+        assert_eq!((past.tasks, past.time_s.mean, past.cores.mean), (4, 2.5, 0.5));
+        assert!((past.time_s.spread - 1.25f64.sqrt()).abs() < 1e-9 && past.cores.spread < 1e-9);
+        assert!((past.uncertainty().unwrap() - 1.25f64.sqrt() / 2.5 / 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_was_long_ago_fades() {
+        let mut past = Past::default();
+        let took = |seconds| Took { seconds, ..Took::default() };
+        (0..1000).for_each(|_| past.add(&took(1.0)));
+        (0..2000).for_each(|_| past.add(&took(3.0)));
+        assert!(past.time_s.mean > 2.95 && past.tasks == 3000, "{past:?}");
+    }
+}

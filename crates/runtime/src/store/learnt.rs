@@ -1,0 +1,197 @@
+//! What runs have learnt of kinds of tasks, kept for the next ones: the file `learnt.json` of a state directory.
+//!
+//! How long a task takes and how many of them at once are best depends on the machine, so it is kept for each type of machine apart: a directory
+//! may be on a file system that several machines share. A file that cannot be read is as good as none: what it held will be learnt again.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use throng_core::ids::KindId;
+use throng_core::past::{Figure, Past};
+use throng_core::workflow::Workflow;
+
+use crate::state::{HostInfo, StateError, write_whole};
+
+/// The version of the file.
+const VERSION: u32 = 1;
+
+/// What is kept of a kind: means and spreads, in whole units.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindPast {
+    /// Its name.
+    pub kind: String,
+    /// How many tasks there have been.
+    pub tasks: u64,
+    /// From start to end.
+    pub time_us: (u64, u64),
+    /// Thousandths of a core kept busy.
+    pub cores_milli: (u64, u64),
+    /// Most memory held at once.
+    pub peak_bytes: (u64, u64),
+    /// Read from disks.
+    pub read_bytes: (u64, u64),
+    /// Written to disks.
+    pub written_bytes: (u64, u64),
+    /// All outputs of a task.
+    pub output_bytes: (u64, u64),
+    /// How many at once were found best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+}
+
+fn whole(figure: Figure, unit: f64) -> (u64, u64) {
+    ((figure.mean * unit).round() as u64, (figure.spread * unit).round() as u64)
+}
+
+fn figure((mean, spread): (u64, u64), unit: f64) -> Figure {
+    Figure { mean: mean as f64 / unit, spread: spread as f64 / unit }
+}
+
+impl KindPast {
+    /// As it is kept.
+    pub fn new(kind: &str, past: &Past) -> KindPast {
+        KindPast {
+            kind: kind.to_owned(),
+            tasks: past.tasks,
+            time_us: whole(past.time_s, 1e6),
+            cores_milli: whole(past.cores, 1e3),
+            peak_bytes: whole(past.peak_bytes, 1.0),
+            read_bytes: whole(past.read_bytes, 1.0),
+            written_bytes: whole(past.written_bytes, 1.0),
+            output_bytes: whole(past.output_bytes, 1.0),
+            width: past.width,
+        }
+    }
+
+    /// As it is used.
+    pub fn past(&self) -> Past {
+        Past {
+            tasks: self.tasks,
+            time_s: figure(self.time_us, 1e6),
+            cores: figure(self.cores_milli, 1e3),
+            peak_bytes: figure(self.peak_bytes, 1.0),
+            read_bytes: figure(self.read_bytes, 1.0),
+            written_bytes: figure(self.written_bytes, 1.0),
+            output_bytes: figure(self.output_bytes, 1.0),
+            width: self.width,
+        }
+    }
+}
+
+/// What is known of the kinds of a workflow on a type of machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfWorkflow {
+    /// The type of machine.
+    pub machine: String,
+    /// The workflow.
+    pub workflow: String,
+    /// Its kinds.
+    pub kinds: Vec<KindPast>,
+}
+
+/// All that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learnt {
+    version: u32,
+    /// By machine and workflow.
+    pub known: Vec<OfWorkflow>,
+}
+
+/// The type of a machine, in words: machines of the same type are as fast.
+pub fn machine_type(host: &HostInfo) -> String {
+    let gigabytes = (host.memory_bytes as f64 / 1e9).round();
+    let cpu = if host.cpu.is_empty() { "unknown processor" } else { &host.cpu };
+    format!("{cpu}, {} cores, {gigabytes} GB", host.cores)
+}
+
+impl Learnt {
+    /// Reads what is known; nothing, if there is no such file or none that can be read.
+    pub fn read(path: &Path) -> Learnt {
+        let text = std::fs::read(path).unwrap_or_default();
+        serde_json::from_slice::<Learnt>(&text).ok().filter(|learnt| learnt.version == VERSION).unwrap_or_default()
+    }
+
+    /// Writes it, all or nothing.
+    pub fn write(&self, path: &Path) -> Result<(), StateError> {
+        let written = Learnt { version: VERSION, known: self.known.clone() };
+        write_whole(path, &serde_json::to_vec_pretty(&written).expect("plain data can be written"))
+    }
+
+    /// What is known of the kinds of a workflow on a machine.
+    pub fn of(&self, machine: &str, workflow: &str) -> &[KindPast] {
+        let found = self.known.iter().find(|known| known.machine == machine && known.workflow == workflow);
+        found.map_or(&[], |found| &found.kinds)
+    }
+
+    /// What is known of a workflow's kinds on whatever machine there has been most of them on, this one before all others: better than
+    /// nothing for whoever only wants to know how long tasks take.
+    pub fn best_of(&self, machine: &str, workflow: &str) -> &[KindPast] {
+        let here = self.of(machine, workflow);
+        if !here.is_empty() {
+            return here;
+        }
+        let elsewhere = self.known.iter().filter(|known| known.workflow == workflow);
+        let tasks = |known: &&OfWorkflow| known.kinds.iter().map(|kind| kind.tasks).sum::<u64>();
+        elsewhere.max_by_key(tasks).map_or(&[], |found| &found.kinds)
+    }
+
+    /// Puts in what is known now of the kinds of a workflow on a machine; what others have put in of other kinds stays.
+    pub fn put(&mut self, machine: &str, workflow: &str, kinds: Vec<KindPast>) {
+        let at = self.known.iter().position(|known| known.machine == machine && known.workflow == workflow);
+        let at = at.unwrap_or_else(|| {
+            let (machine, workflow) = (machine.to_owned(), workflow.to_owned());
+            self.known.push(OfWorkflow { machine, workflow, kinds: Vec::new() });
+            self.known.len() - 1
+        });
+        let mut by_name: BTreeMap<String, KindPast> =
+            self.known[at].kinds.drain(..).map(|kind| (kind.kind.clone(), kind)).collect();
+        by_name.extend(kinds.into_iter().map(|kind| (kind.kind.clone(), kind)));
+        self.known[at].kinds = by_name.into_values().collect();
+    }
+}
+
+/// Lets a workflow say how long tasks take and how much they write, where it does not and that is known.
+pub fn tell(flow: &mut Workflow, kinds: &[KindPast]) {
+    let known: Vec<(KindId, u64, u64)> = (0..flow.kind_count())
+        .map(KindId::at)
+        .filter_map(|kind| {
+            let past = kinds.iter().find(|past| past.kind == flow.kind_name(kind)).filter(|past| past.tasks > 0)?;
+            Some((kind, past.time_us.0.saturating_mul(1000), past.output_bytes.0))
+        })
+        .collect();
+    for (kind, time_ns, out_bytes) in known {
+        flow.learn_estimate(kind, time_ns, out_bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_core::past::Took;
+
+    #[test]
+    fn what_is_kept_is_read_again_and_damage_is_as_good_as_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("learnt.json");
+        assert_eq!(Learnt::read(&path), Learnt::default());
+        let mut past = Past { width: Some(7), ..Past::default() };
+        past.add(&Took { seconds: 2.5, core_seconds: 1.0, peak_bytes: 1e6, ..Took::default() });
+        let mut learnt = Learnt::default();
+        learnt.put("m", "flow", vec![KindPast::new("a", &past)]);
+        learnt.put("m", "flow", vec![KindPast::new("b", &past)]);
+        learnt.put("other", "flow", vec![KindPast::new("a", &Past { tasks: 9, ..past })]);
+        learnt.write(&path).unwrap();
+        let read = Learnt::read(&path);
+        assert_eq!(read.of("m", "flow"), [KindPast::new("a", &past), KindPast::new("b", &past)]);
+        assert_eq!(read.of("m", "flow")[0].past(), past);
+        assert_eq!(
+            (read.of("x", "flow").len(), read.best_of("x", "flow")[0].tasks, read.best_of("x", "y").len()),
+            (0, 9, 0)
+        );
+        std::fs::write(&path, "{ \"version\": 1, ").unwrap();
+        assert_eq!(Learnt::read(&path), Learnt::default());
+        std::fs::write(&path, "{ \"version\": 99, \"known\": [] }").unwrap();
+        assert_eq!(Learnt::read(&path), Learnt::default());
+    }
+}
