@@ -16,6 +16,7 @@ mod repeated;
 mod runner;
 mod section;
 mod setting;
+mod weasel;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ use self::matrix::MATRIX;
 use self::mpdis::MPDIS;
 use self::publication::Wanted;
 use self::setting::Setting;
+use self::weasel::WEASEL;
 use crate::exit::{Code, Failure};
 
 const MATRIX_HELP: &str = "\
@@ -43,6 +45,14 @@ Example:
 
 Open index.html in the folder that it writes. The same seed gives the same files.";
 
+const WEASEL_HELP: &str = "\
+Example:
+  throng reproduce weasel --quick                        shorter runs on modelled nodes, in a second
+  throng reproduce weasel                                as long as Weasel needs, in a few seconds
+  throng reproduce weasel --only real                    real processes on this machine, in ten minutes
+
+Open index.html in the folder that it writes. What is simulated is the same for the same seed; what is real is not.";
+
 /// What `throng reproduce` takes.
 #[derive(Args)]
 pub struct Arguments {
@@ -56,6 +66,8 @@ enum What {
     Matrix(MatrixArguments),
     /// The simulations of the paper on MPDIS: orders that find in a shared cache what they need
     Mpdis(MpdisArguments),
+    /// The experiments of the paper on Weasel: how many tasks at once a node takes, found out by itself
+    Weasel(WeaselArguments),
 }
 
 /// What is the same for all publications.
@@ -109,6 +121,26 @@ struct MpdisArguments {
     common: CommonArguments,
 }
 
+/// What `throng reproduce weasel` takes.
+#[derive(Args)]
+#[command(after_help = WEASEL_HELP)]
+struct WeaselArguments {
+    /// The folder to write to; it is made if need be
+    #[arg(long, short, value_name = "DIR", default_value = "reproduced-weasel")]
+    output: PathBuf,
+    /// Only these: simulated, real (which is left out otherwise)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Shorter runs, and fewer numbers of tasks at once
+    #[arg(long)]
+    quick: bool,
+    /// Run everything with so many seeds; tables show the mean
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+    #[command(flatten)]
+    common: CommonArguments,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let wanted = |output, only, quick: bool, seeds: u64, CommonArguments { seed, json }: &CommonArguments| {
@@ -124,6 +156,9 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         What::Mpdis(MpdisArguments { output, only, quick, seeds, common }) => {
             let seeds = seeds.unwrap_or(if *quick { mpdis::QUICK_SEEDS } else { mpdis::SEEDS });
             MPDIS.reproduce(&wanted(output, only, *quick, seeds, common))
+        }
+        What::Weasel(WeaselArguments { output, only, quick, seeds, common }) => {
+            WEASEL.reproduce(&wanted(output, only, *quick, *seeds, common))
         }
     }
 }

@@ -181,7 +181,7 @@ pub fn execute(run: Run, arguments: &RunArguments, state: &Path, again: &str, pr
             let kept = engine.kept_files();
             let place = place_flag(state);
             let kinds = engine.progress().kinds;
-            summary::summarize(number, (&end, judged), &failures, again, &place, kept, &directory, &kinds);
+            summary::summarize(number, (&end, judged), &failures, again, &place, (kept, &kinds), &directory);
         }
     }
     Ok(match end.state.as_str() {

@@ -1,6 +1,7 @@
 //! What came out of a simulated run.
 
 use std::time::Duration;
+use throng_core::pack::dominant::Use;
 
 use throng_core::bound::LowerBound;
 
@@ -71,6 +72,8 @@ pub struct Outcome {
     pub failed_attempts: u64,
     /// Attempts that a node whose memory had run out killed.
     pub out_of_memory: u64,
+    /// How much of each resource of nodes was used, on average, where that is modelled.
+    pub used: Use,
     /// Attempts that ended with their node.
     pub killed_attempts: u64,
     /// Time that slots were busy with attempts that did not count, all together.

@@ -15,9 +15,8 @@ pub fn summarize(
     failures: &Failures,
     again: &str,
     place: &str,
-    kept: u64,
+    (kept, kinds): (u64, &[KindProgress]),
     state: &StateDirectory,
-    kinds: &[KindProgress],
 ) {
     let mut parts = vec![format!("{} done", end.done)];
     for (number, what) in [(end.up_to_date, "up to date"), (end.failed, "failed"), (end.skipped, "skipped")] {

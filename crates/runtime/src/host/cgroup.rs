@@ -64,7 +64,8 @@ fn groups(mounts: &str, own: &str) -> Vec<MemoryGroup> {
         // In a container, the group's own directory may be all that is mounted.
         let below = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));
         let top = Path::new(point);
-        let directories = top.join(below).ancestors().map(Path::to_owned).collect::<Vec<_>>();
+        let own = if below.as_os_str().is_empty() { top.to_owned() } else { top.join(below) };
+        let directories = own.ancestors().map(Path::to_owned).collect::<Vec<_>>();
         groups.extend(
             directories
                 .into_iter()

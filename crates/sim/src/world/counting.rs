@@ -55,6 +55,7 @@ impl World {
     /// Puts together what everybody has counted.
     pub(super) fn count_up(&mut self) {
         self.count_verdicts();
+        self.outcome.used = self.used_in(self.outcome.makespan);
         self.outcome.events = self.agenda.planned();
         self.outcome.store_verbs = self.storage.verbs;
         self.outcome.store_batches = self.storage.batches;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use throng_core::ids::{NodeId, SlotId};
 use throng_core::member::{Event, Member};
 use throng_core::node::{self, End};
-use throng_core::pack::dominant::Resource;
+use throng_core::pack::dominant::{Resource, Use};
 use throng_core::pack::sample::WHOLE;
 use throng_core::pack::{Sample, Spent, Uses};
 use throng_core::rng::Rng;
@@ -57,6 +57,8 @@ struct Place {
     used_s: [f64; Resource::ALL.len()],
     runnable_s: f64,
     measured_at: Time,
+    /// What has been used in all.
+    whole_s: [f64; Resource::ALL.len()],
 }
 
 /// What happens on all nodes.
@@ -75,6 +77,16 @@ impl Crowding {
 }
 
 impl World {
+    /// How much of each resource nodes have used, on average, in so long.
+    pub(super) fn used_in(&self, length: Duration) -> Use {
+        let places = self.crowding.iter().flat_map(|crowding| &crowding.places);
+        let whole = f64::from(self.cluster.nodes) * length.as_secs_f64().max(NOTHING_S);
+        places.fold(Use::default(), |mut sum, place| {
+            sum.iter_mut().zip(place.whole_s).for_each(|(sum, used)| *sum += used / whole);
+            sum
+        })
+    }
+
     /// When something is to happen by itself.
     pub(super) fn plan_crowd(&mut self) {
         let Some(crowding) = &self.crowding else { return };
@@ -159,6 +171,7 @@ impl World {
         }
         used[Resource::Cpu as usize] += strangers * paces.cores / cores;
         place.used_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
+        place.whole_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.runnable_s += wants_core * seconds;
     }
 
