@@ -306,6 +306,7 @@ fn words_of(notice: &Notice, logs: &str) -> String {
         text += &format!("\n    | {}", words::printable(line));
     }
     match (notice.retry_in, &notice.tail_file) {
+        (Some(wait), _) if wait.is_zero() => {}
         (Some(wait), _) => text += &format!("\n    again in {}", words::duration(wait)),
         (None, Some(file)) => {
             let here = std::env::current_dir().unwrap_or_default();

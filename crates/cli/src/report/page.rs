@@ -12,11 +12,12 @@ use super::{Report, figures, graph_svg, names, timeline};
 const HTML: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 /// The parts of the program, in the order in which they need each other.
-const PROGRAM: [&str; 6] = [
+const PROGRAM: [&str; 7] = [
     include_str!("page/words.js"),
     include_str!("page/data.js"),
     include_str!("page/summary.js"),
     include_str!("page/tables.js"),
+    include_str!("page/learning.js"),
     include_str!("page/timeline.js"),
     include_str!("page/main.js"),
 ];

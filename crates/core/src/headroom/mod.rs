@@ -41,6 +41,8 @@ const MORE_ROOM: f64 = 1.25;
 const WORTHWHILE: f64 = 0.005;
 /// What tasks hold after so long gives a first idea.
 const A_WHILE: Duration = Duration::from_millis(500);
+/// So long it takes until it shows what one has given that had to go.
+const BETWEEN_STALLS: Duration = Duration::from_secs(1);
 /// What a task holds has grown if it is more by this part.
 const GROWN: f64 = 1.02;
 
@@ -94,6 +96,8 @@ pub struct Headroom {
     slots: Vec<Option<Task>>,
     running: u32,
     free: f64,
+    /// Until then, nobody has to go because everybody waits.
+    patient_until: Time,
     held: f64,
     coming: f64,
     variance: f64,
@@ -112,6 +116,7 @@ impl Headroom {
             slots: vec![None; slots as usize],
             running: 0,
             free: all,
+            patient_until: Time::START,
             held: 0.0,
             coming: 0.0,
             variance: 0.0,
@@ -238,12 +243,18 @@ impl Headroom {
     }
 
     /// So much is free now, whoever has the rest. Says who has to go, and what becomes of it.
-    pub fn measured(&mut self, now: Time, free_bytes: u64) -> Vec<(SlotId, Relief)> {
+    /// Where everybody waits for memory, though some is said to be free, one has to go at a time.
+    pub fn measured(&mut self, now: Time, free_bytes: u64, is_stalled: bool) -> Vec<(SlotId, Relief)> {
         self.free = (free_bytes as f64).min(self.all - self.held).max(0.0);
         for slot in (0..self.slots.len()).map(SlotId::at) {
             self.expect_again(now, slot);
         }
-        self.relieve(now)
+        let told = self.relieve(now, false);
+        if !told.is_empty() || !is_stalled || now < self.patient_until {
+            return told;
+        }
+        self.patient_until = now + BETWEEN_STALLS;
+        self.relieve(now, true)
     }
 
     /// Thinks again about what a task will come to hold.
@@ -267,11 +278,14 @@ impl Headroom {
         (task.is_settled, task.coming, task.variance) = (is_settled, coming, variance);
     }
 
-    fn relieve(&mut self, now: Time) -> Vec<(SlotId, Relief)> {
+    fn relieve(&mut self, now: Time, is_stalled: bool) -> Vec<(SlotId, Relief)> {
         let mut told = Vec::new();
         let going: f64 = self.slots.iter().flatten().filter(|task| task.goes).map(|task| task.held).sum();
         let mut free = self.free + going;
-        while free < LOW * self.all || self.coming > free * BY_FAR && free < PLENTY * self.all {
+        while free < LOW * self.all
+            || self.coming > free * BY_FAR && free < PLENTY * self.all
+            || is_stalled && told.is_empty()
+        {
             let slots = self.slots.iter().enumerate();
             let mut staying: Vec<(usize, &Task)> =
                 slots.filter_map(|(at, task)| Some((at, task.as_ref().filter(|task| !task.goes)?))).collect();

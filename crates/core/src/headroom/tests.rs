@@ -199,7 +199,7 @@ fn what_is_declared_is_kept_free() {
     headroom.started(now, SlotId(1), demand(0), 0);
     assert!(!headroom.has_room(demand(0)) && headroom.has_room(demand(1)));
     // Others may need what is free.
-    assert_eq!(headroom.measured(now, 1_900_000_000), []);
+    assert_eq!(headroom.measured(now, 1_900_000_000, false), []);
     assert!(!headroom.has_room(demand(1)));
     for slot in [0, 1] {
         headroom.uses(now, SlotId(slot), &Uses { bytes: 10, computing_us: 0 });
@@ -209,4 +209,24 @@ fn what_is_declared_is_kept_free() {
     headroom.started(now, SlotId(0), demand(0), 0);
     headroom.started(now, SlotId(1), demand(0), 0);
     assert!(!headroom.has_room(demand(0)));
+}
+
+#[test]
+fn where_everybody_waits_for_memory_one_goes_at_a_time() {
+    let mut flow = Workflow::parse("tasks: { a: { run: x, cpus: 0 } }", Format::Yaml, "test", &NoFiles).unwrap();
+    flow.tell_kinds_apart();
+    let flow = Arc::new(flow);
+    let mut headroom = Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow));
+    let second = |seconds: u64| Time(seconds * 1_000_000_000);
+    for slot in 0..3 {
+        headroom.started(second(slot.into()), SlotId(slot), flow.first_demand(TaskId(0)), 0);
+        headroom.uses(second(3), SlotId(slot), &Uses { bytes: 200_000_000, computing_us: 0 });
+    }
+    assert_eq!(headroom.measured(second(4), 1_400_000_000, false), []);
+    let told = headroom.measured(second(4), 1_400_000_000, true);
+    assert!(matches!(told[..], [(SlotId(2), Relief::Later { .. })]), "{told:?}");
+    assert_eq!(headroom.measured(second(4), 1_400_000_000, true), []);
+    let told = headroom.measured(second(6), 1_400_000_000, true);
+    assert!(matches!(told[..], [(SlotId(1), Relief::Later { .. })]), "{told:?}");
+    assert_eq!(headroom.measured(second(8), 1_400_000_000, true), [], "the last one stays");
 }

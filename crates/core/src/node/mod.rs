@@ -61,6 +61,9 @@ pub const FIRST_BACK_OFF: Duration = Duration::from_millis(500);
 /// No wait is longer than this: by then whatever was overloaded has had its rest.
 pub const LONGEST_BACK_OFF: Duration = Duration::from_secs(60);
 
+/// For more than this part of the time, in millionths, somebody waits for memory where there is too little of it, whatever else is said.
+const STALLED: u32 = 200_000;
+
 /// The code of an attempt that took too long, as `timeout` has it.
 const TIMEOUT_CODE: u8 = 124;
 
@@ -232,9 +235,10 @@ impl Node {
             Event::Uses { slot, uses } => self.uses(now, slot, &uses),
             Event::Measured(sample) => {
                 out.extend(self.policies.pack.measured(now, &sample).into_iter().map(Command::Width));
-                self.press(now, sample.free_memory_bytes, out);
+                let is_stalled = sample.memory_stalls > STALLED;
+                self.press(now, sample.free_memory_bytes, is_stalled, out);
             }
-            Event::FreeMemory { bytes } => self.press(now, bytes, out),
+            Event::FreeMemory { bytes } => self.press(now, bytes, false, out),
             Event::Stop => self.stop(now, out),
             Event::Wake => self.wake(now, out),
             Event::Located { .. }

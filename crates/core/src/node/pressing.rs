@@ -83,9 +83,9 @@ impl Node {
     }
 
     /// Takes in how much memory is free, and stops whoever has to go.
-    pub(super) fn press(&mut self, now: Time, free_bytes: u64, out: &mut Vec<Command>) {
+    pub(super) fn press(&mut self, now: Time, free_bytes: u64, is_stalled: bool, out: &mut Vec<Command>) {
         let Some(pressing) = &mut self.pressing else { return };
-        for (slot, relief) in pressing.headroom.measured(now, free_bytes) {
+        for (slot, relief) in pressing.headroom.measured(now, free_bytes, is_stalled) {
             let why = match relief {
                 Relief::Later { bytes } => {
                     let running = self.slots[slot.index()].as_ref().expect("who is to go is there");

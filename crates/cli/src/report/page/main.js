@@ -26,6 +26,7 @@ function theme() {
 theme();
 summary();
 tables();
+learning();
 byId('graph').hidden = byId('graph-picture').childElementCount === 0;
 timeline();
 document.body.dataset.ready = 'true';
