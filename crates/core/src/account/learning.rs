@@ -46,6 +46,8 @@ pub struct Learning {
     pub seen: Vec<Seen>,
     /// How many attempts were stopped because memory was short.
     pub made_room: u64,
+    /// How many slots were ever used: there are always more than are worth it.
+    pub slots_used: u32,
 }
 
 impl Learning {
@@ -65,6 +67,9 @@ impl Learning {
                     part.used.iter_mut().zip(sample.shares()).for_each(|(sum, used)| *sum += used);
                 }
                 Entry::Event(Event::Finished { end: End::Done, .. }) => learning.part(period, time).ends += 1,
+                Entry::Command(Command::Start { slot, .. }) => {
+                    learning.slots_used = learning.slots_used.max(slot.0 + 1);
+                }
                 Entry::Attempt(attempt) if attempt.outcome == Outcome::MadeRoom => learning.made_room += 1,
                 _ => {}
             }

@@ -111,6 +111,9 @@ impl Account {
     pub fn of(flow: &Workflow, setup: Setup, entries: impl Iterator<Item = (Time, Entry)> + Clone) -> Account {
         let period = Period::of(setup, entries.clone());
         let learning = Learning::of(flow, period, entries.clone());
+        // Where it is learnt how many tasks run at once, nobody wanted to use all slots that there may be.
+        let used = learning.as_ref().map_or(setup.slots, |learning| learning.slots_used.clamp(1, setup.slots.max(1)));
+        let setup = Setup { slots: used, ..setup };
         let history::History { stints, tasks, utilisation, failed } = history::read(flow, setup, period, entries);
         let length_ns = |task: TaskId| Some(stints.get(tasks[task.index()].last_stint? as usize)?.compute_ns());
         let length_seconds = |task| length_ns(task).map(|ns| ns as f64 / 1e9);

@@ -29,6 +29,8 @@ const ENOUGH_TO_DOUBT: u32 = 24;
 /// After so many, they are counted anew.
 const ENOUGH_TO_BELIEVE: u32 = 128;
 const CHANCE: f64 = 1.5;
+/// Less than this part would do where there are too many.
+const MANY_MORE: f64 = 0.8;
 /// So much of what came out of more is as much.
 const AS_MUCH: f64 = 0.93;
 /// So many times what came out of more is more.
@@ -233,7 +235,10 @@ impl Search {
             }
             Phase::Fewer(more, before) => self.try_fewer(now, (more, before), output, seen.time),
             Phase::SomeFewer(more, before) => self.try_some_fewer(now, (more, before), output, seen.time),
-            Phase::Returning => self.hold(output, seen.time),
+            Phase::Returning => {
+                self.hold(output, seen.time);
+                self.too_many(output).and_then(|_| self.halve(now, output))
+            }
             Phase::Settling(before) => self.settle(now, before, output, seen.time),
             Phase::Holding { output: held, .. } => self.check(now, held, output, seen.time),
         }
@@ -286,6 +291,12 @@ impl Search {
         (ends.is_some() || work.is_some() && self.span >= LONG_USE).then_some(Output { ends, work })
     }
 
+    /// How many would be enough for this, if there are many more.
+    fn too_many(&self, output: Output) -> Option<u32> {
+        let enough = self.enough(output)?.max(self.least);
+        (f64::from(enough) < f64::from(self.width) * MANY_MORE).then_some(enough)
+    }
+
     fn hold(&mut self, output: Output, time: Duration) -> Option<Why> {
         self.phase = Phase::Holding { output, time, is_crowded: true };
         self.restart();
@@ -316,7 +327,8 @@ impl Search {
 
     /// Tries half as many, if that is not too few for anything.
     fn halve(&mut self, now: Time, output: Output) -> Option<Why> {
-        let (more, half, some_fewer) = (self.width, self.width / 2, self.width - self.width / 4);
+        let (more, some_fewer) = (self.width, self.width - self.width / 4);
+        let half = self.too_many(output).unwrap_or(more / 2);
         if half >= self.least {
             self.phase = Phase::Fewer(more, output);
             self.set(half, now);
@@ -336,6 +348,8 @@ impl Search {
             self.hold(output, time);
             return self.halve(now, output);
         }
+        // Where fewer bring less, none of them has to wait for others.
+        self.quickest = Some(time).filter(|time| !time.is_zero());
         self.phase = Phase::SomeFewer(more, before);
         self.set(more - more / 4, now);
         Some(Why::Grows)
@@ -364,13 +378,23 @@ impl Search {
         let (Phase::Holding { time, is_crowded, .. }, Some(quickest)) = (self.phase, self.quickest) else {
             return None;
         };
-        let enough = f64::from(self.width) * MARGIN * quickest.as_secs_f64() / seen.time.as_secs_f64().max(1e-9);
-        if seen.time > time.mul_f64(MUCH_LONGER) + seen.differs && enough < f64::from(self.width) {
+        let mean = self.took / self.done.max(1);
+        if self.done < ENOUGH_DONE || now.since(self.changed_at) < mean.mul_f64(A_LITTLE_LONGER) {
+            return None;
+        }
+        let enough = f64::from(self.width) * MARGIN * quickest.as_secs_f64() / mean.as_secs_f64().max(1e-9);
+        if is_crowded && enough < f64::from(self.width) * MANY_MORE && enough.ceil() >= f64::from(self.least) {
+            let Phase::Holding { output, .. } = self.phase else { return None };
+            self.phase = Phase::Fewer(self.width, output);
+            self.set(enough.ceil() as u32, now);
+            return Some(Why::Contention);
+        }
+        if mean > time.mul_f64(MUCH_LONGER) + seen.differs && enough < f64::from(self.width) {
             (self.phase, self.try_at) = (Phase::Settling(None), Some(now + FIRST_PATIENCE));
             self.set(enough.ceil() as u32, now);
             return Some(Why::Drifted);
         }
-        if is_crowded && !self.is_dear && self.width > self.least && seen.time < quickest.mul_f64(HARDLY_LONGER) {
+        if is_crowded && !self.is_dear && self.width > self.least && mean < quickest.mul_f64(HARDLY_LONGER) {
             (self.phase, self.try_at) = (Phase::Trying(None), None);
             self.restart();
             return Some(Why::Drifted);
