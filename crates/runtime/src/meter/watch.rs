@@ -14,11 +14,12 @@ use throng_core::ids::SlotId;
 use throng_core::node::Event;
 use throng_core::pack::Uses;
 
-use super::{Meter, groups};
+use super::Meter;
+use super::groups::Groups;
 use crate::node_loop::Shared;
 
 /// How much of a core looking at tasks may take, and how much while memory is short.
-const COST: f64 = 0.005;
+const COST: f64 = 0.003;
 const COST_WHEN_SHORT: f64 = 0.05;
 /// How often tasks are looked at, at most.
 const TASKS_EVERY: Duration = Duration::from_millis(100);
@@ -52,6 +53,7 @@ impl Metering {
         let watch = Watch {
             shared: shared.clone(),
             meter: Meter::new(),
+            groups: Groups::new(),
             every,
             memory_bytes,
             told: HashMap::new(),
@@ -74,6 +76,7 @@ impl Metering {
 struct Watch {
     shared: Arc<Shared>,
     meter: Meter,
+    groups: Groups,
     every: Duration,
     /// How much memory there is for tasks, if what they need of it is learnt.
     memory_bytes: Option<u64>,
@@ -132,7 +135,7 @@ impl Watch {
         let begun = Instant::now();
         let running: Vec<(SlotId, i32)> = self.shared.groups().collect();
         let pids: Vec<i32> = running.iter().map(|(_, group)| *group).collect();
-        let found = groups::uses(&pids);
+        let found = self.groups.uses(&pids);
         self.held_bytes = found.values().map(|uses| uses.bytes).sum();
         let mut events = Vec::new();
         self.told.retain(|slot, (group, _)| running.contains(&(*slot, *group)));
