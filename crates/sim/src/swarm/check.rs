@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use throng_core::ids::{NodeId, TaskId};
+use throng_core::pack;
 use throng_core::place::daws;
 use throng_core::policy::Policy;
 use throng_core::store::{Phase, Verdict};
@@ -67,7 +68,9 @@ pub(super) struct Inspection {
 impl Inspection {
     pub(super) fn new(case: &Case) -> Inspection {
         let (cluster, nodes) = (&case.cluster, case.cluster.nodes as usize);
-        let fits_anywhere = case.is_uniform || cluster.pack.name == "fixed";
+        // Who learns may think that no more of them are worth it.
+        let is_free = case.is_uniform && cluster.width.is_none() || cluster.pack.name == "fixed";
+        let fits_anywhere = is_free && !pack::learns(&cluster.pack);
         Inspection {
             fits_anywhere,
             // A node that is alone and holds to one order waits for the next in it.

@@ -10,6 +10,7 @@ use throng_core::rng::Rng;
 
 use super::Case;
 use crate::cluster::{Cluster, Inputs, Later, Submission, Variation};
+use crate::crowd::{Crowd, Needs, NeedsOf, Neighbour, Remote};
 use crate::faults::{Cancel, Crash, Crashes, Drain, Failover, Faults, FullDisk, Partition, Slow};
 use crate::machines::MachineType;
 
@@ -60,6 +61,7 @@ impl Case {
         }
         draw_ways(&mut Rng::named(seed, "swarm's ways"), &mut cluster);
         draw_more_faults(&mut Rng::named(seed, "swarm's other faults"), &mut cluster);
+        draw_crowd(&mut Rng::named(seed, "swarm's crowd"), &mut cluster);
         let mut rng = Rng::named(seed, "swarm's keeping");
         cluster.shares_results = rng.below(3) == 0;
         cluster.evict = pick(&mut rng, &throng_core::evict::NAMES).parse().expect("a known policy");
@@ -280,6 +282,39 @@ fn draw_faults(rng: &mut Rng, cluster: &Cluster) -> Faults {
         }
     }
     faults
+}
+
+/// Tasks that share what their node has, and nodes that learn how many of them to run.
+fn draw_crowd(rng: &mut Rng, cluster: &mut Cluster) {
+    if rng.below(6) != 0 {
+        return;
+    }
+    let needs = Needs {
+        cores: pick(rng, &[0.0, 0.02, 0.5, 1.0, 2.0]),
+        network: pick(rng, &[0.0, 0.0, 0.1]),
+        disk: pick(rng, &[0.0, 0.0, 0.3]),
+        remote: pick(rng, &[0.0, 0.0, 0.2]),
+        ..Needs::default()
+    };
+    let mut crowd = Crowd { needs: vec![NeedsOf { kind: None, needs }], ..Crowd::default() };
+    crowd.thrashing = (rng.below(4) == 0).then(|| (1 + rng.below(8) as u32, 0.2));
+    if rng.below(3) == 0 {
+        crowd.remote = vec![
+            Remote { from: Duration::ZERO, serves: 1.0 },
+            Remote { from: Duration::from_secs(rng.below(20)), serves: pick(rng, &[0.3, 3.0]) },
+        ];
+    }
+    if rng.below(3) == 0 {
+        let from = Duration::from_millis(rng.below(10_000));
+        let until = from + Duration::from_millis(1 + rng.below(20_000));
+        crowd.neighbours.push(Neighbour { node: None, cores: pick(rng, &[0.5, 4.0]), from, until });
+    }
+    cluster.crowd = Some(crowd);
+    cluster.width = (rng.below(3) == 0).then(|| 1 + rng.below(20) as u32);
+    let pack = pick(rng, &["learn", "learn", "weasel:interval=500ms", ""]);
+    if !pack.is_empty() {
+        cluster.pack = pack.parse().expect("a known pack");
+    }
 }
 
 /// Tasks that nobody wants any more, and nodes that die by chance.

@@ -17,6 +17,7 @@ mod draw;
 
 use std::sync::Arc;
 
+use throng_core::pack;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 
 use crate::cluster::Cluster;
@@ -45,7 +46,11 @@ impl Case {
     /// Runs it with somebody who is told all that a report tells.
     pub fn run_recorded(&self, recorder: Option<Recorder>) -> Result<Outcome, String> {
         let flow = Workflow::parse(&self.text, Format::Yaml, "swarm", &NoFiles);
-        let flow = Arc::new(flow.map_err(|problems| format!("the drawn workflow is bad: {problems:?}"))?);
+        let mut flow = flow.map_err(|problems| format!("the drawn workflow is bad: {problems:?}"))?;
+        if pack::learns(&self.cluster.pack) {
+            flow.tell_kinds_apart();
+        }
+        let flow = Arc::new(flow);
         let world = World::new(flow.clone(), self.cluster.clone()).map_err(|problem| problem.to_string())?;
         let mut world = world.with_checks();
         if let Some(recorder) = recorder {
