@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::handing::Address;
 use super::hunting::Hunter;
 use super::{Command, Member, Message, Terms, estimated};
-use crate::ids::NodeId;
+use crate::ids::{ClassId, KindId, NodeId};
 use crate::node::{ReadyTask, Taker};
 use crate::place::{MOVES_WORTH_WAITING, daws};
 use crate::store::{Inputs, Owner};
@@ -32,8 +32,8 @@ const MOST_HUNGRY: usize = 64;
 
 impl Member {
     /// How much another node could have.
-    pub(super) fn sharable_with(&self, node: NodeId) -> usize {
-        let can_run = |class| self.setup.abilities.can_run(node, class);
+    pub(super) fn sharable_with(&self, node: NodeId, kinds: Option<&[KindId]>) -> usize {
+        let can_run = |class| self.setup.abilities.can_run(node, class) && is_wanted(&self.kind_of_class, kinds, class);
         let taker = Taker { can_run: &can_run, also_kept: self.place.calls_idle() };
         self.node.shared_with(&taker) + self.idle_staged().filter(|ready| can_run(ready.class)).count()
     }
@@ -56,11 +56,19 @@ impl Member {
     }
 
     /// Somebody wants some of what is shared.
-    pub(super) fn robbed(&mut self, now: Time, thief: Owner, serial: u64, out: &mut Vec<Command>) {
+    pub(super) fn robbed(
+        &mut self,
+        now: Time,
+        thief: Owner,
+        serial: u64,
+        kinds: Option<&[KindId]>,
+        out: &mut Vec<Command>,
+    ) {
         self.share_surplus(now, true);
         let abilities = self.setup.abilities.clone();
-        let can_run = |class| abilities.can_run(thief.node, class);
-        let count = self.place.share_of(self.sharable_with(thief.node)).min(MOST_GIVEN);
+        let count = self.place.share_of(self.sharable_with(thief.node, kinds)).min(MOST_GIVEN);
+        let kind_of = self.kind_of_class.clone();
+        let can_run = |class| abilities.can_run(thief.node, class) && is_wanted(&kind_of, kinds, class);
         let mut given = self.node.give(count, &Taker { can_run: &can_run, also_kept: self.place.calls_idle() });
         let staged = self.idle_staged().filter(|ready| can_run(ready.class));
         let staged: Vec<ReadyTask> = staged.take(count - given.len()).collect();
@@ -100,10 +108,10 @@ impl Member {
             return;
         }
         let are_equal = self.setup.abilities.are_equal();
-        let for_all = if are_equal { self.sharable_with(self.setup.me.node) } else { 0 };
+        let for_all = if are_equal { self.sharable_with(self.setup.me.node, None) } else { 0 };
         let mut called = 0;
         for node in std::mem::take(&mut self.hungry) {
-            let could_have = if are_equal { for_all } else { self.sharable_with(node) };
+            let could_have = if are_equal { for_all } else { self.sharable_with(node, None) };
             if called >= could_have {
                 self.hungry.push_back(node);
             } else if !self.is_gone(node) {
@@ -119,7 +127,11 @@ impl Member {
         if is_idle && self.place.calls_idle() {
             self.tally.hunts += 1;
             self.serial += 1;
-            self.send(from, Message::Steal { serial: self.serial, boot: self.setup.me.boot }, out);
+            self.send(
+                from,
+                Message::Steal { serial: self.serial, boot: self.setup.me.boot, kinds: self.node.wanted_kinds() },
+                out,
+            );
             self.hunter = Hunter::Asking { serial: self.serial, until: now + self.setup.patience };
         } else if self.place.announced() {
             self.hunter.rest_until(now);
@@ -149,4 +161,9 @@ impl Member {
             }
         }
     }
+}
+
+/// Whether tasks of a class are of one of these kinds.
+fn is_wanted(kind_of_class: &[KindId], kinds: Option<&[KindId]>, class: ClassId) -> bool {
+    kinds.is_none_or(|kinds| kind_of_class.get(class.index()).is_some_and(|kind| kinds.contains(kind)))
 }

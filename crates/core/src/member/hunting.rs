@@ -70,8 +70,9 @@ impl Member {
             Hunt::Steal(peers) => {
                 self.tally.hunts += 1;
                 let asked: Vec<NodeId> = peers.into_iter().filter(|peer| !self.is_gone(*peer)).collect();
+                let kinds = self.node.wanted_kinds();
                 for peer in &asked {
-                    self.send(*peer, Message::Poll { serial }, out);
+                    self.send(*peer, Message::Poll { serial, kinds: kinds.clone() }, out);
                 }
                 let loads = vec![None; asked.len()];
                 if asked.is_empty() {
@@ -82,7 +83,7 @@ impl Member {
             }
             Hunt::Pull { host, one } => {
                 self.tally.hunts += 1;
-                let count = if one { 1 } else { self.node.free_slots() as u32 };
+                let count = if one { 1 } else { self.node.appetite() };
                 self.hunter = Hunter::Asking { serial, until };
                 if host == me.node {
                     self.pulled(now, me.node, serial, me.boot, count, out);
@@ -137,7 +138,8 @@ impl Member {
         let lengths = asked.into_iter().zip(loads).filter_map(|(node, load)| Some((node, load? as usize)));
         match daws::victim(lengths) {
             Some((victim, _)) if self.node.wants_work() => {
-                self.send(victim, Message::Steal { serial, boot: self.setup.me.boot }, out);
+                let kinds = self.node.wanted_kinds();
+                self.send(victim, Message::Steal { serial, boot: self.setup.me.boot, kinds }, out);
                 self.hunter = Hunter::Asking { serial, until: now + self.setup.patience };
             }
             Some(_) => self.hunter.rest_until(now),

@@ -1,8 +1,13 @@
 //! What nodes say to each other. Any message may be lost, doubled or late.
 
-use crate::ids::{ObjectId, TaskId};
+use std::sync::Arc;
+
+use crate::ids::{KindId, ObjectId, TaskId};
 use crate::node::ReadyTask;
 use crate::store::Inputs;
+
+/// Kinds of tasks that somebody has room for; any, if he does not say.
+pub type WantedKinds = Option<Arc<[KindId]>>;
 
 /// A message from one node to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +16,8 @@ pub enum Message {
     Poll {
         /// Which question this is.
         serial: u64,
+        /// Of which kinds.
+        kinds: WantedKinds,
     },
     /// So much.
     Load {
@@ -27,6 +34,8 @@ pub enum Message {
         serial: u64,
         /// Which life of the asker wants to own them.
         boot: u32,
+        /// Of which kinds.
+        kinds: WantedKinds,
     },
     /// Give me this many, of what you keep for everybody.
     Pull {

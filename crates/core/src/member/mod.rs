@@ -42,7 +42,7 @@ pub use event::{Command, Event, Source};
 pub use lease::FIRST_BOOT;
 pub use message::{Load, Message, Terms};
 
-use crate::ids::{NodeId, ObjectId, TaskId};
+use crate::ids::{KindId, NodeId, ObjectId, TaskId};
 use crate::kin::Kin;
 use crate::node::{self, CacheTally, Node};
 use crate::place::{Abilities, Place, daws::UNKNOWN_LENGTH};
@@ -138,6 +138,8 @@ impl Mean {
 /// A node that shares a run with others.
 pub struct Member {
     flow: Arc<Workflow>,
+    /// The kind of each class, where somebody may ask for kinds.
+    kind_of_class: Arc<[KindId]>,
     kin: Arc<Kin>,
     setup: Setup,
     node: Node,
@@ -214,7 +216,9 @@ impl Member {
             Rng::new(setup.seed ^ (u64::from(setup.me.node.0) << 32) ^ u64::from(setup.me.boot).wrapping_mul(0x9E37));
         let slots = node.slot_count();
         let kinds = flow.kind_count();
+        let kind_of_class = if node.measures_every().is_some() { flow.kinds_of_classes() } else { Vec::new() };
         let mut member = Member {
+            kind_of_class: kind_of_class.into(),
             flow,
             kin,
             lease: Lease::new(setup.has_leases, now),
@@ -381,15 +385,17 @@ impl Member {
 
     fn message(&mut self, now: Time, from: NodeId, message: Message, out: &mut Vec<Command>) {
         match message {
-            Message::Poll { serial } => {
+            Message::Poll { serial, kinds } => {
                 self.share_surplus(now, true);
-                let shared = self.sharable_with(from) as u32;
+                let shared = self.sharable_with(from, kinds.as_deref()) as u32;
                 self.note_hungry(from, shared == 0);
                 let waiting = if self.is_draining { u32::MAX } else { self.load() };
                 self.send(from, Message::Load { serial, shared, waiting }, out);
             }
             Message::Load { serial, shared, waiting } => self.heard_load(now, from, serial, shared, waiting, out),
-            Message::Steal { serial, boot } => self.robbed(now, Owner { node: from, boot }, serial, out),
+            Message::Steal { serial, boot, kinds } => {
+                self.robbed(now, Owner { node: from, boot }, serial, kinds.as_deref(), out);
+            }
             Message::Pull { serial, boot, count } => self.pulled(now, from, serial, boot, count, out),
             Message::Nothing { serial } => self.got_nothing(now, serial),
             Message::Take { parcel, sender, oldest, boot, serial, terms, tasks } => {

@@ -37,7 +37,7 @@ impl Member {
         let serial = self.serial;
         let asked: Vec<NodeId> = nodes.into_iter().filter(|node| !self.is_gone(*node)).collect();
         for node in &asked {
-            self.send(*node, Message::Poll { serial }, out);
+            self.send(*node, Message::Poll { serial, kinds: None }, out);
         }
         let until = now + self.setup.patience;
         let probe = Probe { ready, inputs, offers: Vec::new(), left: asked.len() as u32, until };

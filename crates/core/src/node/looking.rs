@@ -1,11 +1,12 @@
 //! What others may know of a node: members, drivers, simulations and tests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::pressing::Pressing;
 use super::stage::Stage;
 use super::{CacheTally, Conditions, Node, Stopping, Taker};
-use crate::ids::{ObjectId, SlotId, TaskId};
+use crate::ids::{KindId, ObjectId, SlotId, TaskId};
 use crate::time::Time;
 
 impl Node {
@@ -70,9 +71,22 @@ impl Node {
         !self.is_stopping()
             && !is_cramped
             && staged < self.free.len()
-            && self.policies.local.is_empty()
-            && self.policies.shared.is_empty()
             && self.waiting_for_memory() == 0
+            && (self.has_empty_queues() || !self.policies.pack.idle_kinds().is_empty())
+    }
+
+    fn has_empty_queues(&self) -> bool {
+        self.policies.local.is_empty() && self.policies.shared.is_empty()
+    }
+
+    /// The kinds that work is wanted of, if not of any.
+    pub fn wanted_kinds(&self) -> Option<Arc<[KindId]>> {
+        (!self.has_empty_queues()).then(|| self.policies.pack.idle_kinds().into())
+    }
+
+    /// How many tasks to ask for.
+    pub fn appetite(&self) -> u32 {
+        self.policies.pack.appetite().min(self.free.len() as u32)
     }
 
     /// The task that runs in a slot.

@@ -23,6 +23,16 @@ impl Kinds {
         self.of_demand[demand.index()]
     }
 
+    /// How many kinds there are.
+    pub fn count(&self) -> usize {
+        self.flow.kind_count()
+    }
+
+    /// What a task of a kind asks for, in the first of the ways that would do.
+    pub fn first_demand(&self, kind: KindId) -> Option<DemandId> {
+        self.of_demand.iter().position(|of| *of == kind).map(DemandId::at)
+    }
+
     /// The cores that a task says it needs: what nobody has said is to be learnt.
     pub fn asked_cpus_milli(&self, demand: DemandId) -> u64 {
         self.flow.asked_cpus_milli(demand)

@@ -90,6 +90,15 @@ pub trait Pack: Send {
     fn measured(&mut self, _now: Time, _sample: &Sample) -> Vec<Change> {
         Vec::new()
     }
+    /// Kinds of which one more could start though none waits here, if nothing that waits here could start: what others have of these is
+    /// welcome.
+    fn idle_kinds(&self) -> Vec<KindId> {
+        Vec::new()
+    }
+    /// How many tasks to ask for, at most: more than will end before there are others, and not many more.
+    fn appetite(&self) -> u32 {
+        u32::MAX
+    }
     /// How often the node is to be measured, if anybody wants to know.
     fn measures_every(&self) -> Option<Duration> {
         None

@@ -148,6 +148,16 @@ impl Workflow {
         kinds
     }
 
+    /// The kind of each class, in a workflow whose kinds are told apart.
+    pub fn kinds_of_classes(&self) -> Vec<KindId> {
+        let mut kinds = vec![KindId(0); self.class_count()];
+        for settings in &self.settings {
+            let classes = settings.class..settings.class + settings.class_count;
+            classes.for_each(|class| kinds[class as usize] = KindId(settings.kind));
+        }
+        kinds
+    }
+
     /// Gives tasks of different kinds different classes even if they ask for the same, for whoever treats kinds differently.
     pub fn tell_kinds_apart(&mut self) {
         let mut owners: BTreeMap<u32, u32> = BTreeMap::new();

@@ -41,6 +41,8 @@ const MOST_PROMISED: f64 = 4.0;
 const MOSTLY_COMPUTES: f64 = 0.5;
 /// From here on, cores say how many are worth it.
 const KNOWS_CORES: f64 = 0.3;
+/// No more kinds than this are asked for by name.
+const KINDS_NAMED: usize = 64;
 /// Less than this of a core is nothing.
 const LEAST_NEED: f64 = 0.002;
 
@@ -317,6 +319,22 @@ impl Pack for Learn {
             }
         }
         std::mem::take(&mut self.changes)
+    }
+
+    fn idle_kinds(&self) -> Vec<KindId> {
+        let could_start = |kind: &KindId| self.kinds.first_demand(*kind).is_some_and(|demand| self.admits(demand));
+        let waits = |kind: &KindId| self.states.get(kind).is_some_and(|state| state.waiting > 0);
+        let kinds: Vec<KindId> = (0..self.kinds.count().min(KINDS_NAMED)).map(KindId::at).collect();
+        let (waiting, others): (Vec<KindId>, Vec<KindId>) = kinds.into_iter().partition(waits);
+        if waiting.iter().any(could_start) {
+            return Vec::new();
+        }
+        others.into_iter().filter(could_start).collect()
+    }
+
+    fn appetite(&self) -> u32 {
+        let most = self.states.values().map(|state| self.width(state)).max().unwrap_or(0);
+        most.max(self.cores.ceil() as u32).saturating_mul(2)
     }
 
     fn measures_every(&self) -> Option<Duration> {

@@ -213,3 +213,15 @@ fn kinds_that_need_different_things_run_beside_each_other() {
     assert!(machine.done == 4400 && seconds < 34.0, "{} in {seconds}", machine.done);
     assert!(changes.iter().any(|change| change.why == Why::Grows));
 }
+
+#[test]
+fn kinds_that_nobody_has_here_are_welcome_if_nothing_here_can_start() {
+    let mut machine = Machine::new(&[Needs { computing: 0.3, ..Needs::default() }, Needs::default()], &[MANY, 0]);
+    assert_eq!(machine.pack.idle_kinds(), [], "what waits here could start");
+    machine.mean(5);
+    // All cores are taken by tasks of the first kind.
+    assert_eq!(machine.pack.idle_kinds(), [KindId(1)]);
+    machine.pack.queued(KindId(1));
+    assert_eq!(machine.pack.idle_kinds(), [], "and now one waits here that could");
+    assert!(machine.pack.appetite() >= 2 * CORES as u32 && machine.pack.appetite() < 64);
+}
