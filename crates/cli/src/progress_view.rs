@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use throng_runtime::driver::Engine;
-use throng_runtime::progress::{KindProgress, Notice, Progress};
+use throng_runtime::progress::{KindProgress, Notice, Progress, Waiting};
 
 use crate::words;
 
@@ -110,20 +110,36 @@ fn stop_notice(progress: &Progress, told: &mut bool) -> Option<String> {
     Some(format!("stopping: waiting for {running} to end; ask once more (Ctrl-C) to end at once"))
 }
 
+/// In a line, so many kinds are named with how many of them may run.
+const WIDTHS_SHOWN: usize = 3;
+
 fn line(progress: &Progress, estimate: &Estimate) -> String {
     let tally = &progress.tally;
     let settled = tally.total() - tally.open;
     let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
     let stopping = if progress.stopping { ", stopping" } else { "" };
-    let running = running(progress.running, progress.waiting_for_data);
-    format!("{settled}/{} done, {running}{failed}{stopping}, {estimate}", tally.total())
+    let running = running(progress.running, None, progress.waiting);
+    let widths = widths(&progress.kinds);
+    format!("{settled}/{} done, {running}{widths}{failed}{stopping}, {estimate}", tally.total())
 }
 
-fn running(running: usize, waiting_for_data: usize) -> String {
-    match waiting_for_data {
-        0 => format!("{running} running"),
-        waiting => format!("{running} running, {waiting} waiting for data"),
+/// How many run, of how many that may if that is learnt, and who waits for something else than a slot.
+fn running(running: usize, width: Option<u32>, Waiting { for_data, for_memory }: Waiting) -> String {
+    let mut text = width.map_or_else(|| format!("{running} running"), |width| format!("{running} of {width} running"));
+    for (waiting, what) in [(for_data, "data"), (for_memory, "memory")] {
+        if waiting > 0 {
+            text += &format!(", {waiting} waiting for {what}");
+        }
     }
+    text
+}
+
+/// How many of some kinds may run at once, where that is learnt.
+fn widths(kinds: &[KindProgress]) -> String {
+    let open = kinds.iter().filter(|kind| kind.settled() < kind.total);
+    let learnt = open.filter_map(|kind| Some(format!("{} {}", words::printable(&kind.name), kind.width?)));
+    let learnt: Vec<String> = learnt.take(WIDTHS_SHOWN).collect();
+    if learnt.is_empty() { String::new() } else { format!(" (at once: {})", learnt.join(", ")) }
 }
 
 /// How fast a run is going, from its last seconds.
@@ -222,18 +238,18 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
             bars.suspend(|| note!("{text}"));
         }
         // What waits is told once, where all tasks are.
-        let waiting = if total.is_some() { 0 } else { progress.waiting_for_data };
+        let waiting = if total.is_some() { Waiting::default() } else { progress.waiting };
         for ((bar, speed), kind) in shown.iter_mut().zip(&progress.kinds) {
             show(bar, kind, waiting, &speed.of_kind(progress.elapsed, kind));
         }
         if let Some((bar, speed)) = &mut others {
             let rest = &progress.kinds[KINDS_SHOWN..];
             let all = sum(&format!("{} others", rest.len()), rest);
-            show(bar, &all, 0, &speed.of_kind(progress.elapsed, &all));
+            show(bar, &all, Waiting::default(), &speed.of_kind(progress.elapsed, &all));
         }
         if let Some((bar, speed)) = &mut total {
             let all = sum("all", &progress.kinds);
-            show(bar, &all, progress.waiting_for_data, &speed.of_run(&progress));
+            show(bar, &all, progress.waiting, &speed.of_run(&progress));
         }
         if over {
             bars.clear().ok();
@@ -242,11 +258,11 @@ fn watch_bars(engine: &Engine, stopped: &Receiver<()>, logs: &str) -> Failures {
     }
 }
 
-fn show(bar: &ProgressBar, kind: &KindProgress, waiting_for_data: usize, estimate: &Estimate) {
+fn show(bar: &ProgressBar, kind: &KindProgress, waiting: Waiting, estimate: &Estimate) {
     bar.set_length(kind.total);
     bar.set_position(kind.settled());
     bar.set_prefix(kind.name.clone());
-    let mut parts = vec![running(kind.running as usize, waiting_for_data)];
+    let mut parts = vec![running(kind.running as usize, kind.width, waiting)];
     if kind.failed > 0 {
         parts.push(format!("{} failed", kind.failed));
     }
@@ -256,6 +272,7 @@ fn show(bar: &ProgressBar, kind: &KindProgress, waiting_for_data: usize, estimat
     if kind.settled() < kind.total && estimate.per_second > 0.0 {
         parts.push(estimate.to_string());
     }
+    parts.extend(kind.why.filter(|_| kind.settled() < kind.total).map(words::why_width));
     bar.set_message(parts.join(", "));
 }
 

@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{Command, End, Event, KillReason, Node};
-use throng_core::pack::Spent;
+use throng_core::pack::{Change, Spent};
 use throng_core::past::{Past, Took};
 use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
 use throng_core::temp::Temps;
@@ -35,7 +35,7 @@ use crate::files::Workplace;
 use crate::log::PackedLog;
 use crate::objects::Objects;
 use crate::process::{Orphans, SlotTable};
-use crate::progress::{KindProgress, Notice, Progress};
+use crate::progress::{KindProgress, Notice, Progress, Waiting};
 use crate::run::Verify;
 use crate::slot::{self, AttemptResult, BaseEnvironment, Job, SlotRunner, Target};
 use crate::store::Recorded;
@@ -222,7 +222,7 @@ impl Shared {
             tally: core.ledger.tally(),
             kinds: core.kinds.clone(),
             running: core.node.running(),
-            waiting_for_data: core.node.waiting_for_data(),
+            waiting: Waiting { for_data: core.node.waiting_for_data(), for_memory: core.node.waiting_for_memory() },
             stopping: core.node.is_stopping(),
             asked_to_stop: core.stops_told > 0,
         }
@@ -321,7 +321,10 @@ impl Shared {
                     }
                 }
                 Command::Kill { slot, hard, why } => self.kill(core, now, slot, hard, why),
-                Command::Width(change) => core.kinds[change.kind.index()].width = Some(change.width),
+                Command::Width(Change { kind, width, why }) => {
+                    let kind = &mut core.kinds[kind.index()];
+                    (kind.width, kind.why) = (Some(width), Some(why));
+                }
                 Command::Start { .. } => unreachable!("tasks are only started by deciding"),
                 Command::Locate { .. }
                 | Command::Fetch { .. }

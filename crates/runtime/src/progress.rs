@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use throng_core::ledger::Tally;
+use throng_core::pack::Why;
 use throng_core::stale::Verdict;
 use throng_core::trace::Outcome;
 use throng_core::workflow::Workflow;
@@ -12,6 +13,8 @@ use throng_core::workflow::Workflow;
 pub struct KindProgress {
     /// How many may run at once, if that is learnt.
     pub width: Option<u32>,
+    /// Why it is as many, if that has changed in this run.
+    pub why: Option<Why>,
     /// The kind's name.
     pub name: String,
     /// Tasks of this kind in the run.
@@ -35,6 +38,15 @@ impl KindProgress {
     }
 }
 
+/// Tasks that wait for something else than a slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Their data is being brought.
+    pub for_data: usize,
+    /// They were stopped because memory was short.
+    pub for_memory: usize,
+}
+
 /// How far a run has come.
 #[derive(Clone, Debug)]
 pub struct Progress {
@@ -48,8 +60,8 @@ pub struct Progress {
     pub kinds: Vec<KindProgress>,
     /// Attempts under way.
     pub running: usize,
-    /// Tasks whose data is being brought.
-    pub waiting_for_data: usize,
+    /// Tasks that wait for something else than a slot.
+    pub waiting: Waiting,
     /// Whether nothing new will start.
     pub stopping: bool,
     /// Whether somebody has asked for that.
