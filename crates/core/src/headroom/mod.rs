@@ -19,10 +19,10 @@ mod peaks;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use self::peaks::{Expected, Past, Peaks};
+use self::peaks::{Ended, Expected, Peaks};
 use crate::ids::{DemandId, KindId, SlotId};
 use crate::pack::{Kinds, Uses};
-use crate::past::Figure;
+use crate::past::{Figure, Past};
 use crate::time::Time;
 
 /// This part of the memory is not promised to anybody.
@@ -68,7 +68,6 @@ struct Task {
     /// The most that it has held.
     most: f64,
     grew_at: Time,
-    is_settled: bool,
     /// Whether it has been told to go.
     goes: bool,
     /// What it is expected to hold beyond what it does.
@@ -187,7 +186,6 @@ impl Headroom {
             held: 0.0,
             most: 0.0,
             grew_at: now,
-            is_settled: false,
             goes: false,
             coming: bytes,
             variance,
@@ -212,7 +210,7 @@ impl Headroom {
         self.expect_again(now, slot);
     }
 
-    /// A task has ended that held so much at most, and will not go on elsewhere if it ended by itself.
+    /// A task has ended; what it held at most counts if it came to a good end.
     pub fn ended(&mut self, now: Time, slot: SlotId, peak_bytes: Option<u64>) {
         let Some(task) = self.slots[slot.index()].take() else { return };
         self.running -= 1;
@@ -220,10 +218,10 @@ impl Headroom {
         self.variance -= task.variance;
         self.held -= task.held;
         self.free = (self.free + task.held).min(self.all);
-        if let Some(peak) = peak_bytes.filter(|_| !task.goes) {
+        if let Some(peak) = peak_bytes {
             let peaks = self.peaks.entry(task.kind).or_default();
             let (grew_for, ran_for) = (task.grew_at.since(task.started), now.since(task.started));
-            peaks.learn(Past { bytes: task.most.max(peak as f64), grew_for, ran_for });
+            peaks.learn(Ended { bytes: task.most.max(peak as f64), grew_for, ran_for });
         }
         if self.running == 0 {
             (self.coming, self.variance, self.held) = (0.0, 0.0, 0.0);
@@ -231,14 +229,14 @@ impl Headroom {
     }
 
     /// What tasks of a kind held in earlier runs: a starting point, until there are some in this one.
-    pub fn recall(&mut self, kind: KindId, past: &crate::past::Past) {
+    pub fn recall(&mut self, kind: KindId, past: &Past) {
         if past.tasks == 0 || past.peak_bytes.mean <= 0.0 {
             return;
         }
         let (Figure { mean, spread }, time) = (past.peak_bytes, Duration::from_secs_f64(past.time_s.mean.min(1e9)));
         let peaks = self.peaks.entry(kind).or_default();
         for bytes in [mean - spread, mean, mean + spread] {
-            peaks.learn(Past { bytes: bytes.max(0.0), grew_for: time, ran_for: time });
+            peaks.learn(Ended { bytes: bytes.max(0.0), grew_for: time, ran_for: time });
         }
     }
 
@@ -275,7 +273,7 @@ impl Headroom {
         self.coming += coming - task.coming;
         self.variance += variance - task.variance;
         let task = self.slots[slot.index()].as_mut().expect("it has just been looked at");
-        (task.is_settled, task.coming, task.variance) = (is_settled, coming, variance);
+        (task.coming, task.variance) = (coming, variance);
     }
 
     fn relieve(&mut self, now: Time, is_stalled: bool) -> Vec<(SlotId, Relief)> {

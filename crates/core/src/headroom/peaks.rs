@@ -17,7 +17,7 @@ pub(super) struct Expected {
 
 /// What a task did that has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Past {
+pub(super) struct Ended {
     /// How much it held at most.
     pub(super) bytes: f64,
     /// How long it went on growing.
@@ -29,7 +29,7 @@ pub(super) struct Past {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Peaks {
     /// The last one at the end.
-    recent: VecDeque<Past>,
+    recent: VecDeque<Ended>,
     /// After so long, a task holds what it will hold.
     settles_after: Duration,
     /// How long tasks take.
@@ -38,7 +38,7 @@ pub(super) struct Peaks {
 
 impl Peaks {
     /// One more has ended.
-    pub(super) fn learn(&mut self, past: Past) {
+    pub(super) fn learn(&mut self, past: Ended) {
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();
         }
@@ -89,7 +89,7 @@ mod tests {
         let mut peaks = Peaks::default();
         for (bytes, seconds) in [(100.0, 1), (200.0, 2), (300.0, 1), (400.0, 1)] {
             let (grew_for, ran_for) = (Duration::from_secs(seconds), Duration::from_secs(4));
-            peaks.learn(Past { bytes, grew_for, ran_for });
+            peaks.learn(Ended { bytes, grew_for, ran_for });
         }
         assert_eq!(peaks.expect(0.0).bytes, 250.0);
         assert_eq!(peaks.expect(250.0).bytes, 350.0);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_kind_that_grows_is_learnt_again() {
         let mut peaks = Peaks::default();
-        let past = |bytes| Past { bytes, grew_for: Duration::ZERO, ran_for: Duration::ZERO };
+        let past = |bytes| Ended { bytes, grew_for: Duration::ZERO, ran_for: Duration::ZERO };
         (0..100).for_each(|_| peaks.learn(past(100.0)));
         assert!(peaks.expect(0.0).bytes == 100.0 && peaks.expect(0.0).variance.sqrt() < 10.0);
         (0..REMEMBERED).for_each(|_| peaks.learn(past(500.0)));

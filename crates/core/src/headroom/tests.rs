@@ -230,3 +230,54 @@ fn where_everybody_waits_for_memory_one_goes_at_a_time() {
     assert!(matches!(told[..], [(SlotId(1), Relief::Later { .. })]), "{told:?}");
     assert_eq!(headroom.measured(second(8), 1_400_000_000, true), [], "the last one stays");
 }
+
+#[test]
+fn who_waits_for_memory_does_not_hold_up_those_it_has_to_wait_for_as_well() {
+    // Under `weasel`, a kind that nobody knows runs alone, and before all others: also before one that was stopped long ago.
+    let text = "tasks: { a: { foreach: { i: 1..2 }, run: 'x {i}' }, b: { foreach: { i: 1..2 }, run: 'y {i}' }, new: { run: z } }";
+    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
+    flow.tell_kinds_apart();
+    let flow = Arc::new(flow);
+    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
+    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
+    let weasel = pack::by_name(&"weasel:profiled=1".parse().unwrap(), capacity, &flow).unwrap();
+    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
+    let policies = Policies { local: order(), shared: order(), pack: weasel };
+    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
+    let mut node = node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow)));
+    let mut step = |seconds: u64, events: &[Event]| {
+        let (now, mut out) = (Time(seconds * 1_000_000_000), Vec::new());
+        events.iter().for_each(|event| node.handle(now, *event, &mut out));
+        node.decide(now, &mut out);
+        out
+    };
+    let started = |commands: &[Command]| -> Vec<(TaskId, SlotId)> {
+        let start = |command: &Command| match command {
+            Command::Start { task, slot, .. } => Some((*task, *slot)),
+            _ => None,
+        };
+        commands.iter().filter_map(start).collect()
+    };
+    let task = |name: &str| flow.find(name).unwrap()[0];
+    let ready = |name: &str| Event::Ready(ReadyTask::first(task(name), flow.class(task(name), 1)));
+    let measured = |used, free_memory_bytes| Event::Measured(Sample { used, free_memory_bytes, ..Sample::default() });
+    // Each of two kinds runs alone; one needs cores, the other the network.
+    for (at, name, used) in [(0, "a:1", [500_000, 0, 0, 0, 0]), (2, "b:1", [0, 500_000, 0, 0, 0])] {
+        let [(_, slot)] = started(&step(at, &[ready(name)]))[..] else { panic!("{name} does not start") };
+        step(at + 1, &[measured(used, ALL), Event::Finished { slot, end: End::Done }]);
+    }
+    // Then both run beside each other, and one has to go.
+    let both = started(&step(4, &[ready("a:2"), ready("b:2")]));
+    assert_eq!(both.len(), 2);
+    let uses =
+        both.iter().map(|(_, slot)| Event::Uses { slot: *slot, uses: Uses { bytes: ALL * 49 / 100, computing_us: 0 } });
+    let commands = step(5, &[uses.collect(), vec![measured([0; 5], ALL / 50)]].concat());
+    let [.., Command::Kill { slot: stopped, .. }] = commands[..] else { panic!("{commands:?}") };
+    let (_, other) = both.into_iter().find(|(_, slot)| *slot != stopped).unwrap();
+    step(5, &[ready("new"), Event::Finished { slot: stopped, end: End::Killed }]);
+    // Long after, the other one ends.
+    let [(next, _)] = started(&step(1000, &[Event::Finished { slot: other, end: End::Done }]))[..] else {
+        panic!("nothing starts any more")
+    };
+    assert_eq!(next, task("new"));
+}

@@ -448,7 +448,8 @@ impl Node {
         self.policies.pack.ended(ended.demand);
         self.pools.give_back(&ended.grant);
         if let Some(pressing) = &mut self.pressing {
-            pressing.ended(now, slot, ended.peak_bytes);
+            // What did not come to a good end may not have come to its peak.
+            pressing.ended(now, slot, ended.peak_bytes.filter(|_| end == End::Done));
         }
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::stage::Stage;
 use super::{Command, KillReason, Node, ReadyTask, way_to_run};
 use crate::headroom::{Headroom, Relief};
 use crate::ids::{DemandId, SlotId, TaskId};
@@ -111,10 +110,8 @@ impl Node {
     /// Starts one of those that wait apart, if there is room; says whether it did.
     pub(super) fn start_aside(&mut self, now: Time, out: &mut Vec<Command>) -> bool {
         let Some(pressing) = &self.pressing else { return false };
-        let way = |aside: &Aside| {
-            let fits = pressing.headroom.has_room_for(aside.bytes);
-            way_to_run(&self.flow, self.policies.pack.as_ref(), &self.pools, None, aside.ready.class).filter(|_| fits)
-        };
+        let way =
+            |aside: &Aside| self.way_without_memory(aside).filter(|_| pressing.headroom.has_room_for(aside.bytes));
         let first = pressing.aside.iter().enumerate().find_map(|(at, aside)| Some((at, way(aside)?)));
         let Some((at, demand)) = first else { return false };
         let aside = self.pressing.as_mut().and_then(|pressing| pressing.aside.remove(at));
@@ -122,7 +119,7 @@ impl Node {
         self.policies.pack.unqueued(self.flow.kind(ready.task));
         let output_bytes = self.expected_output_bytes(ready.task);
         match &mut self.stage {
-            Some(stage) if Stage::is_used(stage) => {
+            Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 => {
                 stage.admit(&self.flow, ready, is_shared, output_bytes, out);
             }
             _ => self.start_as(now, demand, ready, is_shared, 0, out),
@@ -130,9 +127,15 @@ impl Node {
         true
     }
 
-    /// Whether one of those has waited for so long that nobody else may start.
+    /// How one of those would run if there were memory for it.
+    fn way_without_memory(&self, aside: &Aside) -> Option<DemandId> {
+        way_to_run(&self.flow, self.policies.pack.as_ref(), &self.pools, None, aside.ready.class)
+    }
+
+    /// Whether one of those has waited for so long, and for nothing but memory, that nobody else may start: who has to wait for something else as
+    /// well might wait for one of the others.
     pub(super) fn is_kept_free(&self, now: Time) -> bool {
         let first = self.pressing.as_ref().and_then(|pressing| pressing.aside.front());
-        first.is_some_and(|aside| now >= aside.patient_until)
+        first.is_some_and(|aside| now >= aside.patient_until && self.way_without_memory(aside).is_some())
     }
 }

@@ -263,6 +263,11 @@ impl Pack for Weasel {
         std::mem::take(&mut self.changes)
     }
 
+    /// As many as may run beside those that do: what ends meanwhile is made up for before it is missed.
+    fn appetite(&self) -> u32 {
+        self.states.values().map(|state| state.width).max().unwrap_or(1).saturating_mul(2)
+    }
+
     fn measures_every(&self) -> Option<Duration> {
         Some(SAMPLED_EVERY.min(self.settings.interval))
     }
