@@ -339,7 +339,7 @@ fn whoever_stops_a_run_early_finds_nothing_of_it() {
         signal(child.id(), Signal::TERM);
         let code = finish(child).code;
         assert!([-1, 0, 3].contains(&code), "{code} after {tenths_ms} tenths of a millisecond");
-        assert!(!sandbox.exists(".throng/tier"), "after {tenths_ms} tenths of a millisecond");
+        assert!(!sandbox.exists(".throng/tier"), "{code} after {tenths_ms} tenths of a millisecond");
         assert_eq!((storage.tier_count(), links(&sandbox)), (0, 0));
         let _ = std::fs::remove_dir_all(sandbox.file(".throng"));
     }

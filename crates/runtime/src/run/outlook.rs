@@ -173,15 +173,19 @@ fn look(flow: &Workflow, recorded: &Recorded, place: &Workplace, options: &Optio
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(16);
     // Fewer files than this are looked at sooner than a thread is started.
     let share = known.len().div_ceil(threads).max(4096);
-    std::thread::scope(|scope| {
-        for (part, slots) in known.chunks_mut(share).enumerate() {
-            let look_at = &look_at;
-            scope.spawn(move || {
-                for (offset, slot) in slots.iter_mut().enumerate() {
-                    *slot = look_at(part * share + offset);
-                }
-            });
+    let look_at_part = |(part, slots): (usize, &mut [Known])| {
+        for (offset, slot) in slots.iter_mut().enumerate() {
+            *slot = look_at(part * share + offset);
         }
+    };
+    std::thread::scope(|scope| {
+        let mut parts = known.chunks_mut(share).enumerate();
+        let own = parts.next();
+        let look_at_part = &look_at_part;
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || look_at_part(part))).collect();
+        own.into_iter().for_each(look_at_part);
+        // The end of the scope would not wait until they are gone, and a signal to stop the engine would find one that does not keep it back.
+        threads.into_iter().for_each(|thread| thread.join().expect("looking at files does not panic"));
     });
     known
 }
