@@ -8,4 +8,5 @@ pub mod launch;
 pub mod random;
 pub mod sample;
 pub mod stores;
+pub mod widths;
 pub mod workflows;

@@ -4,20 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use throng_core::past::{Figure, Past};
+use throng_core::past::{Figure, Need, Past};
 use throng_runtime::host;
 use throng_runtime::state::StateDirectory;
-use throng_runtime::store::learnt::{self, KindPast, Learnt, OfWorkflow};
+use throng_runtime::store::learnt::{KindPast, Learnt, MachineType, OfWorkflow};
 
 use crate::exit::{Code, Failure};
 use crate::words;
-
-/// From here on, a task mostly computes.
-const COMPUTES: f64 = 0.5;
-/// From here on, a task reads and writes so much in a second that this is what it does.
-const MOVES_BYTES_PER_S: f64 = 20e6;
-/// From here on, of the machine's memory, a task mostly holds memory.
-const HOLDS: f64 = 0.25;
 
 const HELP: &str = "\
 Example:
@@ -65,12 +58,12 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if learnt.known.is_empty() {
         note!("nothing has been learnt yet: no task has run to its end");
     }
-    let here = learnt::machine_type(&host::describe());
+    let here = MachineType::of(&host::describe());
     for (at, known) in learnt.known.iter().enumerate() {
         if at > 0 {
             tell!("");
         }
-        let place = if known.machine == here { " (this machine)" } else { "" };
+        let place = if known.machine == here.name { " (this machine)" } else { "" };
         tell!("{}, on {}{place}", words::printable(&known.workflow), words::printable(&known.machine));
         table(known).iter().for_each(|line| tell!("{line}"));
     }
@@ -78,13 +71,12 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 }
 
 /// What a task needs most, in a word.
-fn needs_most(past: &Past, memory_bytes: f64) -> &'static str {
-    let moved = (past.read_bytes.mean + past.written_bytes.mean) / past.time_s.mean.max(1e-9);
-    match () {
-        () if past.peak_bytes.mean > memory_bytes * HOLDS => "memory",
-        () if past.cores.mean >= COMPUTES => "cores",
-        () if moved >= MOVES_BYTES_PER_S => "disks",
-        () => "waits",
+fn needs_most(past: &Past, known: &OfWorkflow) -> &'static str {
+    match past.needs_most(Some(known.memory_bytes).filter(|bytes| *bytes > 0)) {
+        Need::Memory => "memory",
+        Need::Cores => "cores",
+        Need::Disks => "disks",
+        Need::Nothing => "waits",
     }
 }
 
@@ -106,7 +98,7 @@ fn figures(known: &OfWorkflow) -> Value {
             "read_bytes": both(past.read_bytes),
             "written_bytes": both(past.written_bytes),
             "output_bytes": both(past.output_bytes),
-            "needs_most": needs_most(&past, memory_of(&known.machine)),
+            "needs_most": needs_most(&past, known),
             "uncertainty": past.uncertainty(),
         })
     };
@@ -115,12 +107,6 @@ fn figures(known: &OfWorkflow) -> Value {
         "machine": known.machine,
         "kinds": known.kinds.iter().map(kind).collect::<Vec<_>>(),
     })
-}
-
-/// The memory of a machine, from what its type is called.
-fn memory_of(machine: &str) -> f64 {
-    let gigabytes = machine.strip_suffix(" GB").and_then(|rest| rest.rsplit(' ').next()?.parse::<f64>().ok());
-    gigabytes.map_or(f64::INFINITY, |gigabytes| gigabytes * 1e9)
 }
 
 const HEADING: [&str; 10] =
@@ -139,7 +125,7 @@ fn table(known: &OfWorkflow) -> Vec<String> {
             with_spread(words::bytes(past.peak_bytes.mean as u64), words::bytes(past.peak_bytes.spread as u64)),
             words::bytes(past.read_bytes.mean as u64),
             words::bytes(past.written_bytes.mean as u64),
-            needs_most(&past, memory_of(&known.machine)).to_owned(),
+            needs_most(&past, known).to_owned(),
             sureness(&past),
         ]
     };
@@ -155,25 +141,4 @@ fn table(known: &OfWorkflow) -> Vec<String> {
         format!("  {}", cells.collect::<Vec<_>>().join("  "))
     };
     rows.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kind_is_told_by_what_it_does() {
-        let past = |cores: f64, peak: f64, read: f64| Past {
-            time_s: Figure { mean: 1.0, spread: 0.0 },
-            cores: Figure { mean: cores, spread: 0.0 },
-            peak_bytes: Figure { mean: peak, spread: 0.0 },
-            read_bytes: Figure { mean: read, spread: 0.0 },
-            ..Past::default()
-        };
-        let memory = memory_of("a processor, 4 cores, 8 GB");
-        assert_eq!(memory, 8e9);
-        let most = [past(0.9, 0.0, 0.0), past(0.1, 0.0, 0.0), past(0.1, 0.0, 1e8), past(0.9, 7e9, 0.0)]
-            .map(|past| needs_most(&past, memory));
-        assert_eq!(most, ["cores", "waits", "disks", "memory"]);
-    }
 }

@@ -11,7 +11,7 @@ use throng_core::workflow::{Format, Reading, Replay, Request, SourceFile, Surrou
 use throng_runtime::host;
 use throng_runtime::state::StateDirectory;
 use throng_runtime::storage::{self, Storage, StorageError};
-use throng_runtime::store::learnt::{self, Learnt};
+use throng_runtime::store::learnt::{self, Learnt, MachineType};
 use throng_runtime::surroundings::{Directory, TextError, read_text};
 
 use crate::diagnostics;
@@ -248,8 +248,8 @@ fn define(file: &Path, text: &str, included: &[SourceFile], settings: &[(String,
 /// Lets a workflow say how long tasks take where it does not, if earlier runs have found that out.
 pub fn tell_what_is_learnt(loaded: &mut Loaded) {
     let state = StateDirectory::new(&loaded.state);
-    let machine = learnt::machine_type(&host::describe());
+    let machine = MachineType::of(&host::describe());
     let learnt = Learnt::read(&state.learnt());
-    let kinds = learnt.best_of(&machine, loaded.flow.title()).to_vec();
+    let kinds = learnt.best_of(&machine.name, loaded.flow.title()).to_vec();
     learnt::tell(&mut loaded.flow, &kinds);
 }

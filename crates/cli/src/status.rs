@@ -1,5 +1,6 @@
 //! `throng status`: how a run went, or one of its tasks.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -67,6 +68,7 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
             end.extend(figures);
         }
         value["state"] = json!(state_word);
+        value["at_once"] = json!(recording.as_ref().map(learnt_widths).unwrap_or_default());
         value["failed_tasks"] = json!(names(&standing.failed, usize::MAX));
         value["running_tasks"] = json!(names(&standing.running, usize::MAX));
         tell!("{value}");
@@ -89,6 +91,12 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
             node.pack,
             simulation.seed,
         ),
+    }
+    let widths = recording.as_ref().map(learnt_widths).unwrap_or_default();
+    if !widths.is_empty() {
+        let shown = widths.iter().take(WIDTHS_SHOWN).map(|(kind, width)| format!("{} {width}", words::printable(kind)));
+        let more = if widths.len() > WIDTHS_SHOWN { ", …" } else { "" };
+        tell!("at once   {}{more}", shown.collect::<Vec<_>>().join(", "));
     }
     match &about.end {
         Some(end) => {
@@ -133,6 +141,19 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
 
 /// Names shown of tasks that failed or run.
 const SHOWN: usize = 20;
+/// Kinds shown of which it was learnt how many to run at once.
+const WIDTHS_SHOWN: usize = 8;
+
+/// How many of each kind were to run at once in the end, where that is learnt.
+fn learnt_widths(recording: &Recording) -> BTreeMap<String, u32> {
+    let change = |(_, entry): (Time, Entry)| match entry {
+        Entry::Command(Command::Width(change)) => {
+            Some((recording.flow.kind_name(change.kind).to_owned(), change.width))
+        }
+        _ => None,
+    };
+    recording.entries().filter_map(change).collect()
+}
 
 /// The recording of a run, or why there is none.
 pub fn recording(run: &RunDirectory) -> Result<Recording, Failure> {

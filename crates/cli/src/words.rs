@@ -92,6 +92,7 @@ pub fn outcome(outcome: Outcome) -> String {
         Outcome::Cancelled => "cancelled".to_owned(),
         Outcome::MadeRoom => "stopped to make room".to_owned(),
         Outcome::TooLarge => "too large for the memory there is".to_owned(),
+        Outcome::OutOfMemory => "killed by the kernel, out of memory".to_owned(),
         Outcome::OutputsMissing(count) => self::count(count.into(), "missing output"),
         Outcome::NotStarted(error) => format!("could not be started ({})", system_error(error)),
         Outcome::FilesFailed(0) => "trouble with its files".to_owned(),
@@ -145,6 +146,7 @@ pub fn why_width(why: Why) -> String {
         Why::Grows => "more bring more, or may".to_owned(),
         Why::Contention => "so many more brought no more".to_owned(),
         Why::Drifted => "as many as before bring something else".to_owned(),
+        Why::Cores => "so many keep the cores busy".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@
 mod sandbox;
 
 use sandbox::*;
-use throng_core::node::{Command, Event};
+use throng_core::node::Event;
 use throng_core::trace::Entry;
 use throng_runtime::recording::Recording;
 use throng_runtime::state::StateDirectory;
@@ -51,40 +51,6 @@ fn what_was_learnt_is_learnt_again_from_the_record() {
     assert!(checked > 24, "{checked}");
     let measured = recording.entries().filter(|(_, entry)| matches!(entry, Entry::Event(Event::Measured(_))));
     assert!(measured.count() > 3);
-}
-
-/// Holds some megabytes for a while, as a shell can.
-const HOLDS: &str = r#"
-tasks:
-  hold: { foreach: { i: [30, 31, 32, 33, 34, 35, 36, 37] }, run: "x=$(head -c {i}000000 /dev/zero | tr '\\0' a); sleep 0.4; test $x" }
-"#;
-
-#[test]
-fn tasks_share_a_memory_that_is_too_small_for_all_of_them_and_all_are_done() {
-    let (_sandbox, recording) = recorded(HOLDS, &["--pack", "learn", "--memory", "250MB", "--quiet"], 0);
-    recording.replay().unwrap();
-    let (mut running, mut most) = (0, 0);
-    for (_, entry) in recording.entries() {
-        match entry {
-            Entry::Command(Command::Start { .. }) => running += 1,
-            Entry::Event(Event::Finished { .. }) => running -= 1,
-            _ => {}
-        }
-        most = most.max(running);
-    }
-    // All eight together would hold more than there is, by far.
-    assert!((1..7).contains(&most), "{most} at once");
-    let seen = recording.entries().filter(|(_, entry)| matches!(entry, Entry::Event(Event::Uses { .. })));
-    assert!(seen.count() > 0, "somebody has looked at what they hold");
-}
-
-#[test]
-fn a_task_that_needs_more_memory_than_there_is_fails_with_a_word() {
-    let flow = r#"tasks: { huge: { run: "x=$(head -c 90000000 /dev/zero | tr '\\0' a); sleep 20; test $x" } }"#;
-    let (sandbox, recording) = recorded(flow, &["--pack", "learn", "--memory", "60MB", "--quiet"], 1);
-    recording.replay().unwrap();
-    let told = sandbox.throng(&["status", "last", "huge"]).expect_code(0).stdout;
-    assert!(told.contains("too large for the memory there is"), "{told}");
 }
 
 #[test]

@@ -21,6 +21,26 @@ impl Figure {
     }
 }
 
+/// From here on, a task mostly computes.
+const COMPUTES: f64 = 0.5;
+/// From here on, a task reads and writes so much in a second that this is what it does.
+const MOVES_BYTES_PER_S: f64 = 20e6;
+/// From here on, of the machine's memory, a task mostly holds memory.
+const HOLDS: f64 = 0.25;
+
+/// What a task needs most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Memory: a few of them fill the machine.
+    Memory,
+    /// Cores.
+    Cores,
+    /// Disks.
+    Disks,
+    /// None of these: it waits, for a network or for time to pass.
+    Nothing,
+}
+
 /// What one task took that has ended well.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Took {
@@ -74,6 +94,17 @@ impl Past {
         self.output_bytes.add(weight, took.output_bytes);
     }
 
+    /// What a task needs most, on a machine with so much memory.
+    pub fn needs_most(&self, memory_bytes: Option<u64>) -> Need {
+        let moved = (self.read_bytes.mean + self.written_bytes.mean) / self.time_s.mean.max(1e-9);
+        match () {
+            () if memory_bytes.is_some_and(|all| self.peak_bytes.mean > all as f64 * HOLDS) => Need::Memory,
+            () if self.cores.mean >= COMPUTES => Need::Cores,
+            () if moved >= MOVES_BYTES_PER_S => Need::Disks,
+            () => Need::Nothing,
+        }
+    }
+
     /// By what part the average time may be wrong, as far as that can be told from how much tasks differ: nothing of a single one.
     pub fn uncertainty(&self) -> Option<f64> {
         let counted = self.tasks.min(REMEMBERED) as f64;
@@ -95,6 +126,21 @@ mod tests {
         assert_eq!((past.tasks, past.time_s.mean, past.cores.mean), (4, 2.5, 0.5));
         assert!((past.time_s.spread - 1.25f64.sqrt()).abs() < 1e-9 && past.cores.spread < 1e-9);
         assert!((past.uncertainty().unwrap() - 1.25f64.sqrt() / 2.5 / 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_kind_is_told_by_what_it_does() {
+        let past = |cores: f64, peak: f64, read: f64| Past {
+            time_s: Figure { mean: 1.0, spread: 0.0 },
+            cores: Figure { mean: cores, spread: 0.0 },
+            peak_bytes: Figure { mean: peak, spread: 0.0 },
+            read_bytes: Figure { mean: read, spread: 0.0 },
+            ..Past::default()
+        };
+        let most = [past(0.9, 0.0, 0.0), past(0.1, 0.0, 0.0), past(0.1, 0.0, 1e8), past(0.9, 7e9, 0.0)]
+            .map(|past| past.needs_most(Some(8_000_000_000)));
+        assert_eq!(most, [Need::Cores, Need::Nothing, Need::Disks, Need::Memory]);
+        assert_eq!(past(0.9, 7e9, 0.0).needs_most(None), Need::Cores);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thiserror::Error;
-use throng_core::ids::{KindId, ObjectId, TaskId};
+use throng_core::ids::{ObjectId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{CacheTally, Event, Node};
 use throng_core::past::Past;
@@ -22,8 +22,10 @@ use throng_core::workflow::Workflow;
 
 use crate::clock::Clock;
 use crate::containers;
+use crate::fence::Fences;
 use crate::files::Workplace;
 use crate::host;
+use crate::host::kills::Kills;
 use crate::log::PackedLog;
 use crate::meter::Metering;
 use crate::node_loop::{Core, Shared, Slot, with_paths};
@@ -34,7 +36,7 @@ use crate::run::Verify;
 use crate::slot::BaseEnvironment;
 use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
 use crate::store::journal::{Pending, Syncer};
-use crate::store::learnt::KindPast;
+use crate::store::learnt::{self, KindPast};
 use crate::store::{Journal, JournalError, Recorded};
 use crate::tier::Tier;
 use crate::tier::bringing::Bringing;
@@ -95,6 +97,8 @@ pub struct Parts {
     pub mark: String,
     /// By what files are told apart.
     pub verify: Verify,
+    /// Whether tasks are held to the memory that they say they need.
+    pub holds_to_memory: bool,
     /// Whether the order goes by the size of what tasks read.
     pub uses_sizes: bool,
     /// The run's clock.
@@ -230,6 +234,8 @@ impl Driver {
             tasks_files_limit,
             orphans: Orphans::adopt(),
             boot: host::boot_id(),
+            fences: Fences::new(parts.holds_to_memory),
+            kills: Kills::new(),
             own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             core: Mutex::new(core),
@@ -461,9 +467,9 @@ fn note_verdicts(parts: &Parts) -> (trace::Writer, Pending) {
 
 /// What is known of each kind of a workflow.
 fn pasts(flow: &Workflow, learnt: &[KindPast]) -> Vec<Past> {
-    let kinds = (0..flow.kind_count()).map(|kind| flow.kind_name(KindId::at(kind)));
-    let past = |name| learnt.iter().find(|past| past.kind == name).map(KindPast::past);
-    kinds.map(|name| past(name).unwrap_or_default()).collect()
+    let mut pasts = vec![Past::default(); flow.kind_count()];
+    learnt::known(flow, learnt).into_iter().for_each(|(kind, past)| pasts[kind.index()] = past.past());
+    pasts
 }
 
 /// Deletes a temporary file, now that it is on record that its readers are done.

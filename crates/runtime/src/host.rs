@@ -1,6 +1,7 @@
 //! What this machine has to give.
 
 pub mod cgroup;
+pub mod kills;
 
 use std::io::Read;
 
@@ -71,11 +72,11 @@ pub struct Memory {
 impl Memory {
     /// The first look: what is limited now is looked at from now on.
     pub fn new() -> Memory {
-        let physical = memory_bytes();
+        let all_bytes = memory_bytes();
         let mut groups = cgroup::memory_groups();
         let (machine, _) = proc::memory(&proc::read("meminfo"));
         groups.retain(|group| group.limit_bytes().is_some_and(|limit| limit < machine));
-        Memory { all_bytes: physical, groups }
+        Memory { all_bytes, groups }
     }
 
     /// How much there is.
@@ -101,12 +102,6 @@ impl Default for Memory {
     fn default() -> Memory {
         Memory::new()
     }
-}
-
-/// How often the kernel has killed somebody because memory had run out: in the groups of this process, or on the whole machine.
-pub fn kills_for_memory() -> u64 {
-    let machine = proc::read("vmstat");
-    machine.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
 }
 
 /// Identifies this start of the machine: process ids mean nothing after the next one.

@@ -12,6 +12,7 @@
 pub mod clock;
 mod containers;
 pub mod driver;
+mod fence;
 pub mod files;
 pub mod following;
 pub mod host;

@@ -31,7 +31,9 @@ use throng_core::workflow::{Action, Workflow};
 
 use crate::clock::Clock;
 use crate::driver::WRITE_INTERVAL;
+use crate::fence::Fences;
 use crate::files::Workplace;
+use crate::host::kills::Kills;
 use crate::log::PackedLog;
 use crate::objects::Objects;
 use crate::process::{Orphans, SlotTable};
@@ -76,6 +78,10 @@ pub struct Shared {
     /// How many files a task may open: as many as if the engine had not asked for more.
     pub(crate) tasks_files_limit: libc::rlimit,
     pub(crate) boot: u64,
+    /// What holds tasks to the memory that they say they need.
+    pub(crate) fences: Fences,
+    /// Whom the kernel has killed for want of memory.
+    pub(crate) kills: Kills,
     /// The most memory that the engine has held, looked at now and then.
     pub(crate) own_peak_bytes: AtomicU64,
     pub(crate) slots: Vec<Slot>,
@@ -540,7 +546,7 @@ impl Shared {
                 let job = core.running[slot.index()].expect("a sleeper is running");
                 let mut result = AttemptResult::without_process(job, slot, core.begun[slot.index()]);
                 result.attempt.ended = now;
-                result.attempt.outcome = slot::outcome_of_kill(why);
+                result.attempt.outcome = why.into();
                 result.remark = slot::remark_on_kill(&self.flow, job.task, why);
                 core.results[slot.index()] = Some(result);
                 core.events.push_back(Event::Finished { slot, end: End::Killed });

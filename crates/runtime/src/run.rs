@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::driver::{Driver, Engine, EngineError};
 use crate::state::{About, ExpectedData, Lock, NodeSetup, RunDirectory, RunEnd, StateError};
 use crate::store::JournalError;
-use crate::store::learnt::Learnt;
+use crate::store::learnt::{Learnt, MachineType};
 use crate::tier::{self, Clearing, TierError};
 
 pub use beginning::make_node;
@@ -61,6 +61,8 @@ pub struct Options {
     pub fail_fast: bool,
     /// By what files are told apart.
     pub verify: Verify,
+    /// Whether tasks are held to the memory that they say they need, where the system can do that.
+    pub holds_to_memory: bool,
     /// Forget all records first.
     pub fresh: bool,
     /// What is wanted.
@@ -123,7 +125,7 @@ pub struct Run {
     lock: Lock,
     /// Where what is learnt is kept, and for which type of machine.
     learnt_path: PathBuf,
-    machine: String,
+    machine: MachineType,
 }
 
 impl Run {

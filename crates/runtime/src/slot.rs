@@ -4,6 +4,7 @@
 
 mod environment;
 mod launch;
+mod memory;
 mod replay;
 mod streams;
 
@@ -25,6 +26,7 @@ use throng_core::trace::{Attempt, Outcome, Usage};
 use throng_core::workflow::{Action, Conditions, Workflow};
 
 use crate::containers;
+use crate::fence::Fence;
 use crate::node_loop::Shared;
 use crate::process::{self, Exit, Launcher, group_is_alive, signal_group};
 use crate::run::Verify;
@@ -104,6 +106,7 @@ impl AttemptResult {
         match self.attempt.outcome {
             Outcome::Done => End::Done,
             Outcome::TimedOut | Outcome::Cancelled | Outcome::MadeRoom | Outcome::TooLarge => End::Killed,
+            Outcome::OutOfMemory => End::OutOfMemory,
             Outcome::Exited(code) => End::Failed { code: code as u8 },
             Outcome::Signalled(signal) => End::Failed { code: 128 + signal as u8 },
             _ => End::Failed { code: 0 },
@@ -127,16 +130,6 @@ struct TargetState {
 struct Told {
     hard: bool,
     why: KillReason,
-}
-
-/// How an attempt has ended that was told to.
-pub fn outcome_of_kill(why: KillReason) -> Outcome {
-    match why {
-        KillReason::Timeout => Outcome::TimedOut,
-        KillReason::Stop => Outcome::Cancelled,
-        KillReason::Memory => Outcome::MadeRoom,
-        KillReason::TooLarge => Outcome::TooLarge,
-    }
 }
 
 impl Target {
@@ -199,6 +192,8 @@ pub struct SlotRunner<'a> {
     programs: HashMap<(String, String), CString>,
     /// Whether the attempt has got so far that what lies where its outputs belong is its own.
     has_made_room: bool,
+    /// What holds the attempt to the memory that it says it needs.
+    fence: Option<Fence>,
 }
 
 /// Why an attempt did not get as far as a process, or not well past it.
@@ -227,6 +222,7 @@ impl<'a> SlotRunner<'a> {
             launcher: Launcher::default(),
             programs: HashMap::new(),
             has_made_room: false,
+            fence: None,
         })
     }
 
@@ -452,11 +448,12 @@ impl<'a> SlotRunner<'a> {
         if let Some(told) = told {
             return Err(self.ended_by_us(job, told));
         }
-        match exit {
-            Exit::Code(0) => Ok(()),
-            Exit::Code(code) => Err(Trouble { outcome: Outcome::Exited(code), remark: String::new() }),
-            Exit::Signal(signal) => Err(Trouble { outcome: Outcome::Signalled(signal), remark: String::new() }),
-        }
+        let outcome = match exit {
+            Exit::Code(0) => return Ok(()),
+            Exit::Code(code) => Outcome::Exited(code),
+            Exit::Signal(signal) => Outcome::Signalled(signal),
+        };
+        Err(self.ended_in_vain(job, exit, outcome))
     }
 
     fn is_being_told_kindly(&self) -> bool {
@@ -472,7 +469,7 @@ impl<'a> SlotRunner<'a> {
 
     fn ended_by_us(&self, job: Job, told: Told) -> Trouble {
         let remark = remark_on_kill(&self.shared.flow, job.task, told.why).unwrap_or_default();
-        Trouble { outcome: outcome_of_kill(told.why), remark }
+        Trouble { outcome: told.why.into(), remark }
     }
 
     /// Moves what the task printed into the packed log.

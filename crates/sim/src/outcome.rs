@@ -70,6 +70,8 @@ pub struct Outcome {
     pub restarts: u64,
     /// Attempts that failed or took too long.
     pub failed_attempts: u64,
+    /// Attempts that were stopped because others needed memory.
+    pub made_room: u64,
     /// Attempts that a node whose memory had run out killed.
     pub out_of_memory: u64,
     /// How much of each resource of nodes was used, on average, where that is modelled.

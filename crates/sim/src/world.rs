@@ -20,7 +20,7 @@ use std::time::Duration;
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::kin::Kin;
 use throng_core::member::{Command, Event, Member, Message, Source};
-use throng_core::node::{self, End, ReadyTask};
+use throng_core::node::{self, End, KillReason, ReadyTask};
 use throng_core::place;
 use throng_core::rng::Rng;
 use throng_core::stale::Reason;
@@ -64,7 +64,7 @@ enum Happening {
     /// An attempt ends.
     Finished { node: NodeId, boot: u32, slot: SlotId, task: TaskId, attempt: u16, started: Time },
     /// An attempt has been ended.
-    Killed { node: NodeId, boot: u32, slot: SlotId, attempt: Running },
+    Killed { node: NodeId, boot: u32, slot: SlotId, attempt: Running, why: KillReason },
     /// A flow ends, unless others have become faster since and one of them has ended before.
     Moved,
     /// The last byte of an object arrives.
@@ -311,12 +311,15 @@ impl World {
                     self.finish(attempt);
                 }
             }
-            Happening::Killed { node, boot, slot, attempt } => {
+            Happening::Killed { node, boot, slot, attempt, why } => {
                 if self.lives(node, boot) {
                     self.end_in_vain(attempt);
                     self.last_progress = self.now;
-                    self.outcome.failed_attempts += 1;
-                    self.record_killed(node, slot, attempt);
+                    match why {
+                        KillReason::Memory => self.outcome.made_room += 1,
+                        _ => self.outcome.failed_attempts += 1,
+                    }
+                    self.record_killed(node, slot, attempt, why);
                     self.tell_and_decide(node, Event::Finished { slot, end: End::Killed, outputs: Vec::new() });
                     self.record_pause(node, attempt);
                 }

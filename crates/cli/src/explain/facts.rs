@@ -219,6 +219,10 @@ pub struct Queue {
     pub did_not_fit_s: f64,
     /// What was missing then: `cores`, `memory`, or what else the workflow names.
     pub lacking: Vec<String>,
+    /// Whether it had been stopped because memory was short, and waited for that.
+    pub is_for_memory: bool,
+    /// How many of its kind were worth running at once, if that is learnt; nothing if that was not known yet.
+    pub at_once: Option<u32>,
 }
 
 /// A kind that held slots.

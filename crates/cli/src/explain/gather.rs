@@ -88,6 +88,8 @@ struct Story {
     /// How often what it reads was lost.
     lost_inputs: u64,
     attempts: Vec<Attempt>,
+    /// Whether the last of them was stopped because memory was short.
+    was_stopped: bool,
     is_failed: bool,
     is_done: bool,
     /// The failure through which the task was skipped.
@@ -117,6 +119,7 @@ impl Story {
             ready: None,
             lost_inputs: 0,
             attempts: Vec::new(),
+            was_stopped: false,
             is_failed: false,
             is_done: false,
             skipped_by: None,
@@ -161,6 +164,7 @@ impl Story {
                 }
                 Entry::Event(Event::Finished { slot, .. }) => slots.finish(now, slot),
                 Entry::Event(Event::Stop) => drop(story.stop.get_or_insert(now)),
+                Entry::Command(Command::Width(change)) => slots.width(&change),
                 Entry::Command(Command::Start { task: subject, attempt, slot }) => {
                     story.had_start[subject.index()] = true;
                     if subject == task {
@@ -170,6 +174,7 @@ impl Story {
                 }
                 Entry::Attempt(attempt) => {
                     if attempt.task == task {
+                        story.was_stopped = matches!(attempt.outcome, Outcome::MadeRoom | Outcome::OutOfMemory);
                         story.ended(scene, &attempt);
                     }
                     if attempt.outcome != Outcome::Done || flow.children(attempt.task).any(|child| child == task) {
@@ -209,7 +214,8 @@ impl Story {
                 _ => {}
             }
         }
-        if let Some((ready, queue)) = slots.end(story.last) {
+        if let Some((ready, mut queue)) = slots.end(story.last) {
+            queue.is_for_memory = story.was_stopped;
             let number = story.attempts.last().map_or(1, |last| last.attempt + 1);
             let back_off_s = story.back_off(ready);
             let ready_s = ready.as_secs_f64();
@@ -227,7 +233,8 @@ impl Story {
     }
 
     fn started(&mut self, slots: &mut Slots<'_>, now: Time, attempt: u16, slot: u32) {
-        let (ready, queue) = slots.end(now).unwrap_or_default();
+        let (ready, mut queue) = slots.end(now).unwrap_or_default();
+        queue.is_for_memory = std::mem::take(&mut self.was_stopped);
         let back_off_s = self.back_off(ready);
         self.attempts.push(Attempt {
             attempt,

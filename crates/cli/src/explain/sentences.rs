@@ -230,12 +230,34 @@ fn waiting(account: &Account, text: &mut Text) {
     }
 }
 
+/// Who held the slots.
+fn holders(queue: &Queue) -> Option<String> {
+    let holders: Vec<String> = (queue.held_by.iter())
+        .filter(|holder| holder.share >= 0.005)
+        .map(|holder| format!("{} {:.0} %", printable(&holder.kind), holder.share * 100.0))
+        .collect();
+    let slots = words::count(queue.slots.into(), "slot");
+    (!holders.is_empty()).then(|| format!("Meanwhile the {slots} were held by {}.", holders.join(", ")))
+}
+
+/// Who ran, where it is learnt how many of a kind are worth running at once: most slots are there only in case more are.
+fn beside(queue: &Queue, at_once: u32) -> String {
+    let running: Vec<String> = (queue.held_by.iter())
+        .map(|holder| (&holder.kind, holder.share * f64::from(queue.slots)))
+        .filter(|(_, tasks)| *tasks >= 0.05)
+        .map(|(kind, tasks)| format!("{} {tasks:.1}", printable(kind)))
+        .collect();
+    let running = if running.is_empty() { "none".to_owned() } else { running.join(", ") };
+    format!("Meanwhile there ran, on average, {running}; {at_once} of its kind at once had been found best.")
+}
+
 fn queue_words(queue: &Queue, is_started: bool) -> Vec<String> {
     if queue.seconds < NOTABLE_S {
         return Vec::new();
     }
     let verb = if is_started { "It waited" } else { "It had waited" };
-    let mut said = vec![format!("{verb} {} for a slot.", seconds(queue.seconds))];
+    let what = if queue.is_for_memory { "memory" } else { "a slot" };
+    let mut said = vec![format!("{verb} {} for {what}.", seconds(queue.seconds))];
     if queue.inputs_came_s >= NOTABLE_S {
         said = vec![format!(
             "{verb} {}, and for {} of that its inputs were on their way.",
@@ -243,14 +265,7 @@ fn queue_words(queue: &Queue, is_started: bool) -> Vec<String> {
             seconds(queue.inputs_came_s)
         )];
     }
-    let holders: Vec<String> = (queue.held_by.iter())
-        .filter(|holder| holder.share >= 0.005)
-        .map(|holder| format!("{} {:.0} %", printable(&holder.kind), holder.share * 100.0))
-        .collect();
-    if !holders.is_empty() {
-        let slots = words::count(queue.slots.into(), "slot");
-        said.push(format!("Meanwhile the {slots} were held by {}.", holders.join(", ")));
-    }
+    said.extend(queue.at_once.map_or_else(|| holders(queue), |at_once| Some(beside(queue, at_once))));
     if queue.started_meanwhile > 0 {
         let others = words::count_many(queue.started_meanwhile, "other task");
         let were = if queue.started_meanwhile == 1 { "was" } else { "were" };
@@ -456,6 +471,7 @@ mod tests {
             ],
             did_not_fit_s: 0.9,
             lacking: vec!["memory".to_owned()],
+            ..Queue::default()
         };
         account.attempts = vec![
             Attempt {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use throng_core::ids::{DemandId, SlotId, TaskId};
+use throng_core::pack::Change;
 use throng_core::time::Time;
 use throng_core::workflow::Workflow;
 use throng_runtime::state::NodeSetup;
@@ -24,6 +25,8 @@ pub struct Slots<'a> {
     by_kind: BTreeMap<u32, u64>,
     /// What running tasks have been given: cores, memory, and what has another name.
     reserved: BTreeMap<&'a str, u64>,
+    /// How many of the task's kind are worth running at once, as far as that has been learnt.
+    at_once: Option<u32>,
     now: Time,
     watch: Option<Watch>,
 }
@@ -54,8 +57,16 @@ impl<'a> Slots<'a> {
             running: BTreeMap::new(),
             by_kind: BTreeMap::new(),
             reserved: BTreeMap::new(),
+            at_once: None,
             now: Time::START,
             watch: None,
+        }
+    }
+
+    /// From now on, another number of tasks of a kind is to run at once.
+    pub fn width(&mut self, change: &Change) {
+        if change.kind == self.flow.kind(self.task) {
+            self.at_once = Some(change.width);
         }
     }
 
@@ -85,6 +96,8 @@ impl<'a> Slots<'a> {
             held_by,
             did_not_fit_s: watch.misfit.as_secs_f64(),
             lacking: watch.lacking.into_iter().collect(),
+            is_for_memory: false,
+            at_once: self.at_once,
         };
         Some((watch.since, queue))
     }

@@ -33,6 +33,9 @@ pub struct RunArguments {
     /// Memory that tasks may ask for together [default: what the machine has]
     #[arg(long, value_parser = quantity::bytes)]
     pub memory: Option<u64>,
+    /// Do not hold tasks to the memory that they ask for, even where the system can do that
+    #[arg(long)]
+    pub no_memory_limits: bool,
     /// What else there is for tasks to ask for: an amount (`license=3`) or ids (`gpus=[0,1]`). May be given several times
     #[arg(long = "resource", value_name = "NAME=AMOUNT", value_parser = pool)]
     pub resources: Vec<Pool>,
@@ -96,6 +99,9 @@ impl RunArguments {
             text.push_str(&format!(" --pack {}", crate::words::quoted(&self.pack)));
         }
         text.push_str(&self.memory.map_or(String::new(), |bytes| format!(" --memory {bytes}")));
+        if self.no_memory_limits {
+            text.push_str(" --no-memory-limits");
+        }
         for Pool { name, ids, amount_milli } in &self.resources {
             let amount = match ids.as_slice() {
                 [] => (*amount_milli as f64 / 1000.0).to_string(),
@@ -143,6 +149,7 @@ impl RunArguments {
                 VerifyBy::Mtime => Verify::Modified,
                 VerifyBy::Content => Verify::Content,
             },
+            holds_to_memory: !self.no_memory_limits,
             fresh: about.fresh,
             wish: about.wish,
             tier: about.tier,

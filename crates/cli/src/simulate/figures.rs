@@ -73,6 +73,8 @@ pub fn result(outcome: &Outcome) -> Value {
         "crashes": outcome.crashes,
         "restarts": outcome.restarts,
         "failed_attempts": outcome.failed_attempts,
+        "made_room": outcome.made_room,
+        "out_of_memory": outcome.out_of_memory,
         "killed_attempts": outcome.killed_attempts,
         "lost_ns": whole(outcome.lost_ns),
         "lost_inputs": outcome.lost_inputs,

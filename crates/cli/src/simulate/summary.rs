@@ -152,6 +152,11 @@ fn data(outcome: &Outcome) -> Vec<String> {
         let meaning = "tasks, failed: what they read and write is more than --cache";
         lines.push(row("never fit", &many(outcome.never_fitted), meaning));
     }
+    if outcome.made_room + outcome.out_of_memory > 0 {
+        let meaning =
+            format!("attempts, for want of memory; {} more killed when it had run out", many(outcome.out_of_memory));
+        lines.push(row("stopped", &many(outcome.made_room), &meaning));
+    }
     if outcome.disk_read_bytes + outcome.disk_written_bytes > 0 {
         let meaning = format!("read from disks; {} written", words::bytes(outcome.disk_written_bytes));
         lines.insert(1, row("disks", &words::bytes(outcome.disk_read_bytes), &meaning));

@@ -1,7 +1,7 @@
 //! What a run has come to, entry by entry: counts, and what runs in which slot. Nothing is kept that grows with what
 //! has happened.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use throng_core::ids::{SlotId, TaskId};
 use throng_core::node::{Command, End, Event};
@@ -68,6 +68,8 @@ pub struct Board {
     pub settled: Recent,
     /// Tasks that wait for their next attempt.
     pub put_off: u64,
+    /// Tasks that were stopped because memory was short, and wait for it.
+    pub for_memory: BTreeSet<TaskId>,
     /// When the first entry was written, and the first task started.
     pub first: Option<Time>,
     /// When the first task started.
@@ -99,6 +101,7 @@ impl Board {
             recent: Recent::default(),
             settled: Recent::default(),
             put_off: 0,
+            for_memory: BTreeSet::new(),
             first: None,
             first_start: None,
             last: Time::START,
@@ -183,7 +186,9 @@ impl Board {
                 self.running.insert(slot, Running { task, attempt, since: now });
                 self.kind(task).progress.running += 1;
                 // Only what was put off is tried again.
-                self.put_off = self.put_off.saturating_sub(u64::from(attempt > 1));
+                if !self.for_memory.remove(&task) {
+                    self.put_off = self.put_off.saturating_sub(u64::from(attempt > 1));
+                }
             }
             Command::Complete { task, .. } if task.index() < self.is_pending.len() => {
                 self.recent.add(now);
@@ -201,18 +206,32 @@ impl Board {
                 self.note_failure(now, task, attempt, true);
             }
             Command::Interrupt { task, attempt, retry_at } if task.index() < self.is_pending.len() => {
-                self.put_off += u64::from(retry_at.is_some());
-                if retry_at.is_some() {
-                    self.note_failure(now, task, attempt, false);
+                let was_stopped = self.outcome(task) == Some(Outcome::MadeRoom);
+                match retry_at {
+                    Some(_) if was_stopped => drop(self.for_memory.insert(task)),
+                    Some(_) => {
+                        self.put_off += 1;
+                        self.note_failure(now, task, attempt, false);
+                    }
+                    None => {}
+                }
+            }
+            Command::Width(change) => {
+                if let Some(kind) = self.kinds.get_mut(change.kind.index()) {
+                    (kind.progress.width, kind.progress.why) = (Some(change.width), Some(change.why));
                 }
             }
             _ => {}
         }
     }
 
+    /// How the last attempt has ended, if it was one at this task.
+    fn outcome(&self, task: TaskId) -> Option<Outcome> {
+        self.last_outcome.filter(|(of, _)| *of == task).map(|(_, outcome)| outcome)
+    }
+
     fn note_failure(&mut self, at: Time, task: TaskId, attempt: u16, is_final: bool) {
-        let outcome = self.last_outcome.filter(|(of, _)| *of == task).map(|(_, outcome)| outcome);
-        let outcome = outcome.unwrap_or(Outcome::Cancelled);
+        let outcome = self.outcome(task).unwrap_or(Outcome::Cancelled);
         self.failures.push_back(Failure { task, at, attempt, outcome, is_final });
         if self.failures.len() > FAILURES_KEPT {
             self.failures.pop_front();

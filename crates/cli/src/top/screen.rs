@@ -108,6 +108,7 @@ fn heading(snapshot: &Snapshot, page: &mut Page) {
         (snapshot.failed, "failed"),
         (snapshot.skipped, "skipped"),
         (snapshot.put_off, "to try again"),
+        (snapshot.for_memory, "without memory"),
     ] {
         if number > 0 {
             parts.push(format!("{} {what}", thousands(number)));
@@ -159,17 +160,20 @@ fn kinds(kinds: &[Kind], room: usize, page: &mut Page) {
     sorted.sort_by_key(|kind| (stage(kind), std::cmp::Reverse(if does_not_fit { kind.running } else { 0 })));
     let shown = if does_not_fit { rows - 1 } else { sorted.len() };
     page.add(Tone::Plain, String::new());
-    let name_width = page.columns.saturating_sub(62).clamp(8, 40);
+    let name_width = page.columns.saturating_sub(65).clamp(8, 40);
     let line = |name: &str, [done, percent, run, fail, skip, rate, each]: [&str; 7]| {
         let name = fit(name, name_width);
-        format!("{name} {done:>19} {percent:>5} {run:>5} {fail:>5} {skip:>6} {rate:>6} {each:>8}")
+        format!("{name} {done:>19} {percent:>5} {run:>8} {fail:>5} {skip:>6} {rate:>6} {each:>8}")
     };
     page.add(Tone::Title, line("KIND", ["DONE OF", "", "RUN", "FAIL", "SKIP", "RATE", "EACH"]));
     let if_any = |number: u64| if number > 0 { thousands(number) } else { String::new() };
     let row = |kind: &Kind| {
         let done = format!("{}/{}", thousands(kind.settled()), thousands(kind.total));
         let rate = if kind.rate_now > 0.0 { words::rate(kind.rate_now) } else { String::new() };
-        let (run, fail, skip) = (if_any(kind.running), if_any(kind.failed), if_any(kind.skipped));
+        let (mut run, fail, skip) = (if_any(kind.running), if_any(kind.failed), if_any(kind.skipped));
+        if let Some(at_once) = kind.at_once.filter(|_| kind.running > 0) {
+            run = format!("{run}/{at_once}");
+        }
         let (percent, each) = (percent(kind.settled(), kind.total), kind.mean_s.map_or(String::new(), seconds));
         line(&printable(&kind.kind), [&done, &percent, &run, &fail, &skip, &rate, &each])
     };
@@ -272,6 +276,7 @@ mod tests {
             done: 500,
             failed: u64::from(at == 2),
             running: u64::from(at < 3),
+            at_once: (at == 1).then_some(12),
             rate_now: 12.5,
             mean_s: Some(0.004),
             ..Kind::default()
@@ -304,6 +309,7 @@ mod tests {
             failed: 3,
             skipped: 12,
             put_off: 1,
+            for_memory: 2,
             slots: 16,
             running: (0..running_count).map(running).collect(),
             kinds: (0..kind_count).map(kind).collect(),

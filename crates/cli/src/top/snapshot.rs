@@ -40,6 +40,8 @@ pub struct Snapshot {
     pub skipped: u64,
     /// Wait for their next attempt.
     pub put_off: u64,
+    /// Were stopped because memory was short, and wait for it.
+    pub for_memory: u64,
     /// How many tasks may run at once.
     pub slots: u32,
     /// What runs, the longest first.
@@ -78,6 +80,10 @@ pub struct Kind {
     pub up_to_date: u64,
     /// Run now.
     pub running: u64,
+    /// How many at once have been found best, if that is learnt, and why.
+    pub at_once: Option<u32>,
+    /// Why.
+    pub why: Option<String>,
     /// Failed for good.
     pub failed: u64,
     /// Behind those.
@@ -131,6 +137,8 @@ impl Snapshot {
                 done: kind.progress.done,
                 up_to_date: kind.progress.up_to_date,
                 running: if is_running { kind.progress.running } else { 0 },
+                at_once: kind.progress.width,
+                why: kind.progress.why.map(words::why_width),
                 failed: kind.progress.failed,
                 skipped: kind.progress.skipped,
                 rate_now: rate(&kind.recent),
@@ -160,6 +168,7 @@ impl Snapshot {
             failed,
             skipped: sum(|kind| kind.skipped),
             put_off: if is_running { board.put_off } else { 0 },
+            for_memory: if is_running { board.for_memory.len() as u64 } else { 0 },
             slots: about.node.width,
             running: running(board, now, !is_running),
             kinds,

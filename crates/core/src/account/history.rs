@@ -247,6 +247,7 @@ impl<'a> Pass<'a> {
                 End::Done => Outcome::Done,
                 End::Failed { code } => Outcome::Exited(code.into()),
                 End::Killed => Outcome::Cancelled,
+                End::OutOfMemory => Outcome::OutOfMemory,
             });
         }
         self.close(now, slot);

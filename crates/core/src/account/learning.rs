@@ -70,7 +70,9 @@ impl Learning {
                 Entry::Command(Command::Start { slot, .. }) => {
                     learning.slots_used = learning.slots_used.max(slot.0 + 1);
                 }
-                Entry::Attempt(attempt) if attempt.outcome == Outcome::MadeRoom => learning.made_room += 1,
+                Entry::Attempt(attempt) if matches!(attempt.outcome, Outcome::MadeRoom | Outcome::OutOfMemory) => {
+                    learning.made_room += 1;
+                }
                 _ => {}
             }
         }
@@ -86,17 +88,5 @@ impl Learning {
         let since = time.0.saturating_sub(period.begin.0).min(length - 1);
         let at = u128::from(since) * PARTS as u128 / u128::from(length);
         &mut self.seen[at as usize]
-    }
-
-    /// The last number of tasks of each kind of which there is one.
-    pub fn last_widths(&self) -> Vec<(KindId, u32)> {
-        let mut last: Vec<(KindId, u32)> = Vec::new();
-        for change in &self.changes {
-            match last.iter_mut().find(|(kind, _)| *kind == change.kind) {
-                Some((_, width)) => *width = change.width,
-                None => last.push((change.kind, change.width)),
-            }
-        }
-        last
     }
 }

@@ -30,12 +30,16 @@ pub struct Lengths<'a> {
     flow: &'a Workflow,
     ns: Vec<u64>,
     open: Vec<Option<Open>>,
+    /// How many slots were ever used, and whether it was learnt how many are worth using: then the others do not count.
+    slots_used: u32,
+    is_learnt: bool,
 }
 
 impl<'a> Lengths<'a> {
     /// Nothing has run in any slot yet.
     pub fn new(flow: &'a Workflow, slots: u32) -> Lengths<'a> {
-        Lengths { flow, ns: vec![NEVER; flow.task_count()], open: vec![None; slots as usize] }
+        let (ns, open) = (vec![NEVER; flow.task_count()], vec![None; slots as usize]);
+        Lengths { flow, ns, open, slots_used: 0, is_learnt: false }
     }
 
     /// Takes in the next entry of the trace; one that does not fit those before it changes nothing.
@@ -44,8 +48,10 @@ impl<'a> Lengths<'a> {
             Entry::Command(Command::Start { task, attempt, slot }) if task.index() < self.ns.len() => {
                 if let Some(open) = self.open.get_mut(slot.index()) {
                     *open = Some(Open { task, attempt, decided: now, length_ns: None });
+                    self.slots_used = self.slots_used.max(slot.0 + 1);
                 }
             }
+            Entry::Event(Event::Measured(_)) => self.is_learnt = true,
             Entry::Attempt(attempt) => {
                 let open = self.open.get_mut(attempt.slot.index()).and_then(Option::as_mut);
                 if let Some(open) = open.filter(|open| open.task == attempt.task) {
@@ -71,14 +77,20 @@ impl<'a> Lengths<'a> {
         Some(self.ns[task.index()]).filter(|ns| *ns != NEVER)
     }
 
+    /// How many slots count.
+    fn slots(&self) -> u32 {
+        let slots = self.open.len() as u32;
+        if self.is_learnt { self.slots_used.clamp(1, slots.max(1)) } else { slots }
+    }
+
     /// What the tasks that ran could not have been faster than in these slots.
     pub fn bound(&self) -> LowerBound {
-        LowerBound::of(self.flow, self.open.len() as u32, |task| self.of(task).unwrap_or(0))
+        LowerBound::of(self.flow, self.slots(), |task| self.of(task).unwrap_or(0))
     }
 
     /// What the literature would have expected them to take, with data at hand: the analytic bound.
     pub fn expected_seconds(&self) -> f64 {
         let seconds = |task| self.of(task).map(|ns| ns as f64 / 1e9);
-        expected_at_hand_seconds(self.flow, self.open.len() as u32, seconds)
+        expected_at_hand_seconds(self.flow, self.slots(), seconds)
     }
 }

@@ -298,13 +298,24 @@ impl Headroom {
             let by_loss = |one: &Task, other: &Task| one.loss(now).total_cmp(&other.loss(now));
             let least = staying.into_iter().min_by(|(_, one), (_, other)| by_loss(one, other));
             let Some((at, task)) = least else { break };
-            let needed = self.expected(task.kind, task.held, 0.0).bytes.max(task.held * MORE_ROOM);
-            let most = self.all * (1.0 - RESERVE);
-            told.push((SlotId::at(at), Relief::Later { bytes: needed.max(task.floor).min(most) as u64 }));
+            told.push((SlotId::at(at), Relief::Later { bytes: self.needed(task, task.held) }));
             free += task.held;
             self.tell_to_go(at);
         }
         told
+    }
+
+    /// How much a task needs that was stopped when it held so much.
+    fn needed(&self, task: &Task, held: f64) -> u64 {
+        let needed = self.expected(task.kind, held, 0.0).bytes.max(held * MORE_ROOM);
+        needed.max(task.floor).min(self.all * (1.0 - RESERVE)) as u64
+    }
+
+    /// How much a task needs that the kernel has killed because memory had run out, when it held so much: nothing that would help if nobody
+    /// else ran.
+    pub fn ran_out(&self, slot: SlotId, peak_bytes: Option<u64>) -> Option<u64> {
+        let task = self.slots[slot.index()].as_ref().filter(|_| self.running > 1)?;
+        Some(self.needed(task, task.most.max(peak_bytes.unwrap_or(0) as f64)))
     }
 
     fn tell_to_go(&mut self, at: usize) {

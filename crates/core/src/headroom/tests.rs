@@ -281,3 +281,43 @@ fn who_waits_for_memory_does_not_hold_up_those_it_has_to_wait_for_as_well() {
     };
     assert_eq!(next, task("new"));
 }
+
+#[test]
+fn whom_the_kernel_kills_runs_again_when_there_is_room_unless_it_was_alone() {
+    let text = "tasks: { a: { foreach: { i: 1..2 }, run: 'x {i}' } }";
+    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
+    flow.tell_kinds_apart();
+    let flow = Arc::new(flow);
+    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
+    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
+    let pack = pack::by_name(&"fixed".parse().unwrap(), capacity, &flow).unwrap();
+    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
+    let node = Node::new(
+        flow.clone(),
+        limits,
+        Policies { local: order(), shared: order(), pack },
+        Pools::new(Vec::new(), &flow),
+    );
+    let mut node = node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow)));
+    let mut step = |seconds: u64, events: &[Event]| {
+        let (now, mut out) = (Time(seconds * 1_000_000_000), Vec::new());
+        events.iter().for_each(|event| node.handle(now, *event, &mut out));
+        node.decide(now, &mut out);
+        out
+    };
+    let ready: Vec<Event> =
+        flow.tasks().map(|task| Event::Ready(ReadyTask::first(task, flow.class(task, 1)))).collect();
+    assert_eq!(step(0, &ready).len(), 2);
+    let spent = Spent { time_us: 1, computing_us: 0, peak_bytes: ALL * 6 / 10 };
+    let free = |bytes| Event::FreeMemory { bytes };
+    // The other one holds so much that there is no room beside it.
+    let uses = Event::Uses { slot: SlotId(0), uses: Uses { bytes: ALL * 6 / 10, computing_us: 0 } };
+    let killed = [Event::Spent { slot: SlotId(1), spent }, Event::Finished { slot: SlotId(1), end: End::OutOfMemory }];
+    let out = step(1, &[&[uses, free(ALL * 4 / 10)], &killed[..]].concat());
+    assert!(matches!(out[..], [Command::Interrupt { attempt: 1, retry_at: Some(_), .. }]), "{out:?}");
+    let out = step(2, &[Event::Finished { slot: SlotId(0), end: End::Done }, free(ALL)]);
+    let [Command::Complete { .. }, Command::Start { attempt: 2, slot, .. }] = out[..] else { panic!("{out:?}") };
+    // Where nobody else runs, there will never be more room.
+    let out = step(3, &[Event::Spent { slot, spent }, Event::Finished { slot, end: End::OutOfMemory }]);
+    assert!(matches!(out[..], [Command::Fail { attempt: 2, .. }]), "{out:?}");
+}

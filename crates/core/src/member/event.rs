@@ -2,7 +2,7 @@
 
 use crate::ids::{NodeId, ObjectId, SlotId, TaskId};
 use crate::member::Message;
-use crate::node::{End, ReadyTask};
+use crate::node::{End, KillReason, ReadyTask};
 use crate::pack::{Change, Sample, Spent, Uses};
 use crate::place::Place;
 use crate::store::{Answer, Inputs, Verb};
@@ -142,6 +142,8 @@ pub enum Command {
         slot: SlotId,
         /// Not asking, but forcing.
         hard: bool,
+        /// Why.
+        why: KillReason,
     },
     /// Bring an object here.
     Fetch {

@@ -43,7 +43,7 @@ impl Member {
                 self.tell(Verb::Start { task, owner: me, generation, attempt });
                 out.push(Command::Start { task, attempt, slot });
             }
-            node::Command::Kill { slot, hard, .. } => out.push(Command::Kill { slot, hard }),
+            node::Command::Kill { slot, hard, why } => out.push(Command::Kill { slot, hard, why }),
             node::Command::Complete { task, .. } => self.settle(task, Verdict::Done),
             node::Command::Fail { task, .. } => self.settle(task, Verdict::Failed),
             node::Command::NeverFits { task, .. } => {

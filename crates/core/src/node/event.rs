@@ -41,6 +41,8 @@ pub enum End {
     },
     /// The node had it killed.
     Killed,
+    /// The kernel killed it, because memory had run out.
+    OutOfMemory,
 }
 
 /// Something that happened.

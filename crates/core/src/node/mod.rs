@@ -66,6 +66,8 @@ const STALLED: u32 = 200_000;
 
 /// The code of an attempt that took too long, as `timeout` has it.
 const TIMEOUT_CODE: u8 = 124;
+/// The code of one that the kernel has killed, as a shell has it.
+const OUT_OF_MEMORY_CODE: u8 = 137;
 
 /// The parts of a node that can be exchanged.
 pub struct Policies {
@@ -444,6 +446,11 @@ impl Node {
 
     fn finished(&mut self, now: Time, slot: SlotId, end: End, out: &mut Vec<Command>) {
         let ended = self.slots[slot.index()].take().expect("what has finished was running");
+        let was_stopped = match end {
+            End::Killed => ended.killed == Some(KillReason::Memory),
+            End::OutOfMemory => self.can_wait_for_room(slot, ended.ready.task, ended.peak_bytes),
+            End::Done | End::Failed { .. } => false,
+        };
         self.free.push(slot);
         self.policies.pack.ended(ended.demand);
         self.pools.give_back(&ended.grant);
@@ -456,7 +463,7 @@ impl Node {
         }
         let Running { ready, is_shared, killed, is_forgotten, started, output_bytes, .. } = ended;
         let ReadyTask { task, attempt, excused, .. } = ready;
-        let waits_for_room = end == End::Killed && killed == Some(KillReason::Memory) && !is_forgotten;
+        let waits_for_room = was_stopped && !is_forgotten;
         if !waits_for_room || self.is_stopping() {
             self.left(task);
         }
@@ -478,7 +485,7 @@ impl Node {
                 }
                 out.push(Command::Interrupt { task, attempt, retry_at: Some(now).filter(|_| !is_over) });
             }
-            End::Failed { .. } | End::Killed
+            End::Failed { .. } | End::Killed | End::OutOfMemory
                 if killed != Some(KillReason::TooLarge)
                     && self.may_try_again(task, attempt.saturating_sub(excused), end) =>
             {
@@ -487,7 +494,7 @@ impl Node {
                 self.retries.extend(retry_at.map(|time| ((time, task), (again, is_shared))));
                 out.push(Command::Interrupt { task, attempt, retry_at });
             }
-            End::Failed { .. } | End::Killed => {
+            End::Failed { .. } | End::Killed | End::OutOfMemory => {
                 out.push(Command::Fail { task, attempt });
                 if self.limits.fail_fast && self.stopping == Stopping::No {
                     self.stopping = Stopping::Draining;
@@ -498,7 +505,11 @@ impl Node {
 
     /// Whether a task may fail once more after so many attempts.
     fn may_try_again(&self, task: TaskId, attempts: u16, end: End) -> bool {
-        let code = if let End::Failed { code } = end { code } else { TIMEOUT_CODE };
+        let code = match end {
+            End::Failed { code } => code,
+            End::OutOfMemory => OUT_OF_MEMORY_CODE,
+            End::Done | End::Killed => TIMEOUT_CODE,
+        };
         u32::from(attempts) <= self.flow.retries(task) && self.flow.is_worth_retrying(task, code)
     }
 

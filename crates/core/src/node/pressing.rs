@@ -98,6 +98,14 @@ impl Node {
         }
     }
 
+    /// Whether a task that the kernel has killed for want of memory can run when there is room for what it needs.
+    pub(super) fn can_wait_for_room(&mut self, slot: SlotId, task: TaskId, peak_bytes: Option<u64>) -> bool {
+        let Some(pressing) = &mut self.pressing else { return false };
+        let needed = pressing.headroom.ran_out(slot, peak_bytes);
+        pressing.known.extend(needed.map(|bytes| (task, bytes)));
+        needed.is_some()
+    }
+
     /// Keeps a task that was stopped until there is room for it.
     pub(super) fn set_aside(&mut self, now: Time, ran_for: Duration, ready: ReadyTask, is_shared: bool) {
         let Some(pressing) = &mut self.pressing else { return };

@@ -53,6 +53,8 @@ pub enum Why {
     Contention,
     /// As many as before use something else: what was known does not hold any more.
     Drifted,
+    /// So many have room on the cores, by what a task keeps busy of them.
+    Cores,
 }
 
 /// Another number of tasks of a kind.

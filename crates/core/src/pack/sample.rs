@@ -10,6 +10,8 @@ pub const WHOLE: u32 = 1_000_000;
 pub struct Sample {
     /// Of each resource, in millionths of what there is.
     pub used: [u32; Resource::ALL.len()],
+    /// Through networks and to and from disks, in a second. How busy a disk is does not say how much it does.
+    pub moved_bytes_per_s: u64,
     /// Memory that could be had without taking it from anybody.
     pub free_memory_bytes: u64,
     /// For what part of the time somebody waited for memory, in millionths, as far as the kernel tells.

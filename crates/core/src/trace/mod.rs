@@ -11,14 +11,14 @@ pub use reader::{BadTrace, Position, Reader};
 pub use writer::Writer;
 
 use crate::ids::{SlotId, TaskId};
-use crate::node::{Command, Event};
+use crate::node::{Command, Event, KillReason};
 use crate::pack::Why;
 use crate::pack::dominant::Resource;
 use crate::stale::Reason;
 use crate::time::Time;
 
 /// The first bytes of a trace; the last of them is the version of the format.
-pub const MAGIC: [u8; 8] = *b"throngt5";
+pub const MAGIC: [u8; 8] = *b"throngt6";
 
 /// How an attempt ended, in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub enum Outcome {
     MadeRoom,
     /// It held more memory than there is, though it was alone, and was ended.
     TooLarge,
+    /// The kernel killed its process, because memory had run out.
+    OutOfMemory,
     /// Its process ended well, but this many of its outputs were not there.
     OutputsMissing(u32),
     /// Its process could not be started, for this system error.
@@ -45,6 +47,18 @@ pub enum Outcome {
     FilesFailed(i32),
     /// The node that ran it died, or the others thought so.
     NodeDied,
+}
+
+/// How an attempt has ended that was told to.
+impl From<KillReason> for Outcome {
+    fn from(why: KillReason) -> Outcome {
+        match why {
+            KillReason::Timeout => Outcome::TimedOut,
+            KillReason::Stop => Outcome::Cancelled,
+            KillReason::Memory => Outcome::MadeRoom,
+            KillReason::TooLarge => Outcome::TooLarge,
+        }
+    }
 }
 
 /// What an attempt used, as the kernel accounts for it.
@@ -127,6 +141,7 @@ fn why_number(why: Why) -> u8 {
         Why::Grows => 0,
         Why::Contention => 1,
         Why::Drifted => 2,
+        Why::Cores => 3,
         Why::Profiled(resource) => 16 + resource as u8,
     }
 }
@@ -136,6 +151,7 @@ fn why_of(number: u8) -> Option<Why> {
         0 => Why::Grows,
         1 => Why::Contention,
         2 => Why::Drifted,
+        3 => Why::Cores,
         _ => Why::Profiled(*Resource::ALL.get(usize::from(number.checked_sub(16)?))?),
     })
 }
@@ -143,7 +159,7 @@ fn why_of(number: u8) -> Option<Why> {
 #[cfg(test)]
 mod tests {
     use crate::ids::{ClassId, KindId, ObjectId};
-    use crate::node::{End, KillReason, ReadyTask};
+    use crate::node::{End, ReadyTask};
     use crate::pack::{Change, Sample, Spent, Uses};
 
     use super::*;
@@ -177,8 +193,13 @@ mod tests {
             log: (123, 456),
         };
         let spent = Spent { time_us: 5, computing_us: 1 << 40, peak_bytes: 7 };
-        let sample =
-            Sample { used: [0, 1, 2, 1_000_000, 4], free_memory_bytes: u64::MAX, memory_stalls: 8, runnable: 9 };
+        let sample = Sample {
+            used: [0, 1, 2, 1_000_000, 4],
+            moved_bytes_per_s: 1 << 50,
+            free_memory_bytes: u64::MAX,
+            memory_stalls: 8,
+            runnable: 9,
+        };
         let width = |why| Command::Width(Change { kind: KindId(300), width: 256, why });
         let start = Command::Start { task: TaskId(7), attempt: 2, slot: SlotId(1) };
         let interrupt = Command::Interrupt { task: TaskId(0), attempt: 1, retry_at: Some(Time(0)) };
@@ -188,6 +209,7 @@ mod tests {
             Entry::Command(start),
             Entry::Attempt(attempt),
             Entry::Event(Event::Finished { slot: SlotId(1), end: End::Killed }),
+            Entry::Event(Event::Finished { slot: SlotId(1), end: End::OutOfMemory }),
             Entry::Command(interrupt),
             Entry::Command(Command::Kill { slot: SlotId(2), hard: true, why: KillReason::Timeout }),
             Entry::Command(Command::Kill { slot: SlotId(2), hard: false, why: KillReason::Stop }),
@@ -216,6 +238,7 @@ mod tests {
             Entry::Command(Command::Kill { slot: SlotId(2), hard: true, why: KillReason::Memory }),
             Entry::Command(Command::Kill { slot: SlotId(2), hard: false, why: KillReason::TooLarge }),
             Entry::Command(width(Why::Grows)),
+            Entry::Command(width(Why::Cores)),
             Entry::Command(width(Why::Contention)),
             Entry::Command(width(Why::Drifted)),
             Entry::Command(width(Why::Profiled(Resource::Cpu))),

@@ -139,8 +139,10 @@ impl<'a> Reader<'a> {
                 for one in &mut used {
                     *one = self.small()?;
                 }
-                let (free_memory_bytes, memory_stalls, runnable) = (self.number()?, self.small()?, self.small()?);
-                Entry::Event(Event::Measured(Sample { used, free_memory_bytes, memory_stalls, runnable }))
+                let (moved_bytes_per_s, free_memory_bytes) = (self.number()?, self.number()?);
+                let (memory_stalls, runnable) = (self.small()?, self.small()?);
+                let sample = Sample { used, moved_bytes_per_s, free_memory_bytes, memory_stalls, runnable };
+                Entry::Event(Event::Measured(sample))
             }
             37 => {
                 let (kind, width) = (KindId(self.small()?), self.small()?);
@@ -158,6 +160,7 @@ impl<'a> Reader<'a> {
                 Entry::Event(Event::Uses { slot, uses: Uses { bytes, computing_us } })
             }
             40 => Entry::Event(Event::FreeMemory { bytes: self.number()? }),
+            41 => Entry::Event(Event::Finished { slot: self.slot()?, end: End::OutOfMemory }),
             34 => Entry::Event(Event::Capacity { bytes: self.number()? }),
             33 => Entry::Command(Command::NeverFits { task: self.task()?, needed_bytes: self.number()? }),
             _ => return Err(Stop::Damaged),
@@ -197,6 +200,7 @@ impl<'a> Reader<'a> {
             8 => Outcome::NodeDied,
             9 => Outcome::MadeRoom,
             10 => Outcome::TooLarge,
+            11 => Outcome::OutOfMemory,
             _ => return Err(Stop::Damaged),
         };
         let usage = Usage {

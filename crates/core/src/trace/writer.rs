@@ -104,6 +104,7 @@ impl Writer {
                         3
                     }
                     End::Killed => 4,
+                    End::OutOfMemory => 41,
                 }
             }
             Entry::Event(Event::Spent { slot, spent }) => {
@@ -122,6 +123,7 @@ impl Writer {
             }
             Entry::Event(Event::Measured(sample)) => {
                 sample.used.into_iter().for_each(|used| self.number(used.into()));
+                self.number(sample.moved_bytes_per_s);
                 self.number(sample.free_memory_bytes);
                 self.number(sample.memory_stalls.into());
                 self.number(sample.runnable.into());
@@ -207,6 +209,7 @@ impl Writer {
             Outcome::Cancelled => (4, 0),
             Outcome::MadeRoom => (9, 0),
             Outcome::TooLarge => (10, 0),
+            Outcome::OutOfMemory => (11, 0),
             Outcome::OutputsMissing(count) => (5, count as i32),
             Outcome::NotStarted(error) => (6, error),
             Outcome::FilesFailed(error) => (7, error),

@@ -13,6 +13,34 @@ pub struct MemoryGroup {
 }
 
 impl MemoryGroup {
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether it is of the first version.
+    pub fn is_old(&self) -> bool {
+        self.is_old
+    }
+
+    /// A group in this one, which may not be there.
+    pub fn below(&self, name: &str) -> MemoryGroup {
+        MemoryGroup { directory: self.directory.join(name), is_old: self.is_old }
+    }
+
+    /// Holds its processes to so much memory. If one of them takes more, all are killed, as far as the kernel can do that.
+    pub fn set_limit(&self, bytes: u64) -> std::io::Result<()> {
+        let write = |name: &str, text: &str| std::fs::write(self.directory.join(name), text);
+        let limit = bytes.to_string();
+        if self.is_old {
+            return write("memory.limit_in_bytes", &limit);
+        }
+        // Not every kernel has these.
+        let _ = write("memory.swap.max", "0");
+        let _ = write("memory.oom.group", "1");
+        write("memory.max", &limit)
+    }
+
     fn read(&self, new: &str, old: &str) -> Option<String> {
         std::fs::read_to_string(self.directory.join(if self.is_old { old } else { new })).ok()
     }

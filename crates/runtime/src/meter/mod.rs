@@ -30,7 +30,7 @@ struct Counters {
     /// Part of those that count for the network, as far as that is known.
     remote_bytes: u64,
     stalled_us: u64,
-    disk_ms: Vec<(String, u64)>,
+    disks: Vec<proc::DiskWork>,
 }
 
 impl Counters {
@@ -44,10 +44,7 @@ impl Counters {
             network_bytes: proc::network_bytes(&proc::read("net/dev")),
             remote_bytes: proc::remote_bytes(&proc::read("self/mountstats")),
             stalled_us: memory.stalled_us(),
-            disk_ms: proc::disk_times(&disks, proc::is_whole_disk)
-                .into_iter()
-                .map(|(name, time)| (name.to_owned(), time))
-                .collect(),
+            disks: proc::disks(&disks, proc::is_whole_disk),
         }
     }
 }
@@ -90,11 +87,14 @@ impl Meter {
         let rate = rate.max(0.0);
         // Whatever was seen is possible.
         self.network_bytes_per_s = self.network_bytes_per_s.max(rate).max(remote);
-        let disk_ms = |(name, time): &(String, u64)| {
-            let earlier = before.disk_ms.iter().find(|(known, _)| known == name);
-            earlier.map_or(0, |(_, earlier)| time.saturating_sub(*earlier))
-        };
-        let disk = now.disk_ms.iter().map(disk_ms).max().unwrap_or(0) as f64 / 1000.0 / seconds;
+        let disks = now.disks.iter().filter_map(|disk| {
+            let earlier = before.disks.iter().find(|earlier| earlier.name == disk.name)?;
+            Some((disk.busy_ms.saturating_sub(earlier.busy_ms), disk.bytes.saturating_sub(earlier.bytes)))
+        });
+        let (busy_ms, disk_bytes) =
+            disks.fold((0, 0), |(most, sum), (busy_ms, bytes): (u64, u64)| (busy_ms.max(most), bytes + sum));
+        let disk = busy_ms as f64 / 1000.0 / seconds;
+        let moved_bytes_per_s = (disk_bytes as f64 / seconds + rate + remote) as u64;
         let (memory_bytes, free_memory_bytes) = (self.memory.all_bytes(), self.memory.free_bytes());
         let stalled = now.stalled_us.saturating_sub(before.stalled_us) as f64 / 1e6 / seconds;
         let mut used = [0; Resource::ALL.len()];
@@ -107,7 +107,13 @@ impl Meter {
         ] {
             used[resource as usize] = millionths(share);
         }
-        Sample { used, free_memory_bytes, memory_stalls: millionths(stalled), runnable: now.runnable }
+        Sample {
+            used,
+            moved_bytes_per_s,
+            free_memory_bytes,
+            memory_stalls: millionths(stalled),
+            runnable: now.runnable,
+        }
     }
 }
 

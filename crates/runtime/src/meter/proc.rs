@@ -69,19 +69,32 @@ pub fn network_bytes(text: &str) -> u64 {
     text.lines().filter_map(bytes).sum()
 }
 
-/// Milliseconds in which each disk had something to do, by name, from `diskstats`: of those that are whole ones, and not only in memory.
-pub fn disk_times(text: &str, is_whole: impl Fn(&str) -> bool) -> Vec<(&str, u64)> {
-    let disk = |line| disk(line).filter(|(name, _)| is_whole(name));
-    text.lines().filter_map(disk).collect()
+/// What a disk has done since the machine was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskWork {
+    /// Which disk.
+    pub name: String,
+    /// Milliseconds in which it had something to do.
+    pub busy_ms: u64,
+    /// Read and written.
+    pub bytes: u64,
 }
 
-fn disk(line: &str) -> Option<(&str, u64)> {
+/// What each disk has done, from `diskstats`: of those that are whole ones, and not only in memory.
+pub fn disks(text: &str, is_whole: impl Fn(&str) -> bool) -> Vec<DiskWork> {
+    text.lines().filter_map(disk).filter(|disk| is_whole(&disk.name)).collect()
+}
+
+fn disk(line: &str) -> Option<DiskWork> {
+    const SECTOR_BYTES: u64 = 512;
     let words: Vec<&str> = line.split_whitespace().collect();
     let name = *words.get(2)?;
     if ["loop", "ram", "zram"].iter().any(|other| name.starts_with(other)) {
         return None;
     }
-    Some((name, words.get(12)?.parse().ok()?))
+    let number = |at: usize| words.get(at)?.parse::<u64>().ok();
+    let bytes = number(5)?.saturating_add(number(9)?).saturating_mul(SECTOR_BYTES);
+    Some(DiskWork { name: name.to_owned(), busy_ms: number(12)?, bytes })
 }
 
 /// Whether the kernel calls something a disk, and not a part of one.
@@ -107,9 +120,10 @@ mod tests {
         let mounts = "device a mounted on /x with fstype ext4\ndevice s:/ mounted on /y with fstype nfs4 statvers=1.1\n\topts:\trw\n\tbytes:\t1 2 3 4 50 60 7 8\n";
         assert_eq!((remote_bytes(mounts), remote_bytes("")), (110, 0));
         let disks = "   7 0 loop0 1 0 1 1 1 1 1 1 0 999 9\n 259 0 nvme0n1 1 2 3 4 5 6 7 8 0 500 9\n 259 1 nvme0n1p1 1 2 3 4 5 6 7 8 0 400 9\n   8 0 sda 1 2 3 4 5 6 7 8 0 30 9 1 1\n";
-        assert_eq!(disk_times(disks, |name| !name.ends_with("p1")), [("nvme0n1", 500), ("sda", 30)]);
+        let disk = |name: &str, busy_ms| DiskWork { name: name.to_owned(), busy_ms, bytes: 10 * 512 };
+        assert_eq!(super::disks(disks, |name| !name.ends_with("p1")), [disk("nvme0n1", 500), disk("sda", 30)]);
         assert_eq!(
-            (cores(""), memory(""), network_bytes(""), disk_times("", |_| true).len()),
+            (cores(""), memory(""), network_bytes(""), super::disks("", |_| true).len()),
             ((0, None), (0, 0), 0, 0)
         );
     }

@@ -34,6 +34,19 @@ const MUCH: f64 = 0.03;
 /// What a task holds has changed if it is by this part, and by more than that.
 const CHANGED: f64 = 0.03;
 const CHANGED_BYTES: u64 = 1 << 20;
+/// After so long it is told what a task has computed, and then each time that it has run for four times as long.
+const FIRST_AGE: Duration = Duration::from_millis(150);
+
+/// What the node knows of a task.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The number of its process.
+    group: i32,
+    bytes: u64,
+    /// When it was first seen, and how old it is when the node is told again what it has computed.
+    since: Instant,
+    next_age: Duration,
+}
 
 /// The thread.
 pub(crate) struct Metering {
@@ -56,7 +69,7 @@ impl Metering {
             groups: Groups::new(),
             every,
             memory_bytes,
-            told: HashMap::new(),
+            known: HashMap::new(),
             held_bytes: 0,
             free_at_look: 0,
             cost: Duration::ZERO,
@@ -80,8 +93,8 @@ struct Watch {
     every: Duration,
     /// How much memory there is for tasks, if what they need of it is learnt.
     memory_bytes: Option<u64>,
-    /// What the node knows of the task in a slot: of which process, and what it used.
-    told: HashMap<SlotId, (i32, Uses)>,
+    /// What the node knows of the task in a slot.
+    known: HashMap<SlotId, Known>,
     /// What all of them held together.
     held_bytes: u64,
     /// How much was free when tasks were looked at.
@@ -96,58 +109,60 @@ impl Watch {
         let mut measure_at = Instant::now() + self.every;
         let mut pause = self.every.min(MEMORY_EVERY);
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            let free = self.free_bytes();
-            let mut events = if self.is_time_to_look(free) { self.look_at_tasks() } else { Vec::new() };
+            let free = self.meter.memory.free_bytes();
+            let mut events = if self.is_time_to_look(free) { self.look_at_tasks(free) } else { Vec::new() };
+            // With what tasks were just found to hold.
+            let allowed = self.allowed_bytes(free);
             if Instant::now() >= measure_at {
                 measure_at = measure_at.max(Instant::now() - self.every) + self.every;
                 let tier = self.shared.tier.as_ref();
                 let mut sample = self.meter.measure(tier.map_or(0, |tier| tier.brought_bytes.load(Ordering::Relaxed)));
-                sample.free_memory_bytes = sample.free_memory_bytes.min(self.free_bytes());
+                sample.free_memory_bytes = sample.free_memory_bytes.min(allowed);
                 events.push(Event::Measured(sample));
             } else if self.memory_bytes.is_some() {
-                events.push(Event::FreeMemory { bytes: self.free_bytes() });
+                events.push(Event::FreeMemory { bytes: allowed });
             }
             self.tell(events);
             let until_measuring = measure_at.saturating_duration_since(Instant::now());
-            pause = if self.is_short(free) { MEMORY_EVERY_WHEN_SHORT } else { MEMORY_EVERY }.min(until_measuring);
+            pause = if self.is_short(allowed) { MEMORY_EVERY_WHEN_SHORT } else { MEMORY_EVERY }.min(until_measuring);
         }
     }
 
-    /// How much memory could be had: of the machine, or of what the tasks may have together.
-    fn free_bytes(&self) -> u64 {
-        let allowed = self.memory_bytes.map_or(u64::MAX, |all| all.saturating_sub(self.held_bytes));
-        self.meter.memory.free_bytes().min(allowed)
+    /// How much memory could be had where so much is free: of that, or of what tasks may have together.
+    fn allowed_bytes(&self, free: u64) -> u64 {
+        free.min(self.memory_bytes.map_or(u64::MAX, |all| all.saturating_sub(self.held_bytes)))
     }
 
-    fn is_short(&self, free_bytes: u64) -> bool {
-        self.memory_bytes.is_some_and(|all| (free_bytes as f64) < all as f64 * SHORT)
+    fn is_short(&self, allowed_bytes: u64) -> bool {
+        self.memory_bytes.is_some_and(|all| (allowed_bytes as f64) < all as f64 * SHORT)
     }
 
-    fn is_time_to_look(&self, free_bytes: u64) -> bool {
+    fn is_time_to_look(&self, free: u64) -> bool {
         let all = self.memory_bytes.unwrap_or(u64::MAX) as f64;
-        let is_urgent = self.is_short(free_bytes) || self.free_at_look.saturating_sub(free_bytes) as f64 > all * MUCH;
+        let goes_fast = self.free_at_look.saturating_sub(free) as f64 > all * MUCH;
+        let is_urgent = goes_fast || self.is_short(self.allowed_bytes(free));
         let (cost, least) = if is_urgent { (COST_WHEN_SHORT, MEMORY_EVERY_WHEN_SHORT) } else { (COST, TASKS_EVERY) };
         self.looked_at.elapsed() >= self.cost.div_f64(cost).max(least)
     }
 
     /// What tasks use, as far as the node does not know.
-    fn look_at_tasks(&mut self) -> Vec<Event> {
+    fn look_at_tasks(&mut self, free: u64) -> Vec<Event> {
         let begun = Instant::now();
         let running: Vec<(SlotId, i32)> = self.shared.groups().collect();
         let pids: Vec<i32> = running.iter().map(|(_, group)| *group).collect();
         let found = self.groups.uses(&pids);
         self.held_bytes = found.values().map(|uses| uses.bytes).sum();
-        let mut events = Vec::new();
-        self.told.retain(|slot, (group, _)| running.contains(&(*slot, *group)));
+        let (mut events, before) = (Vec::new(), std::mem::take(&mut self.known));
         for (slot, group) in running {
             let uses = found[&group];
-            let known = self.told.get(&slot).filter(|(of, _)| *of == group).map(|(_, known)| *known);
-            if uses.bytes > 0 && known.is_none_or(|known| is_news(known, uses)) {
-                self.told.insert(slot, (group, uses));
+            let new = Known { group, bytes: 0, since: begun, next_age: FIRST_AGE };
+            let mut known = before.get(&slot).copied().filter(|known| known.group == group).unwrap_or(new);
+            if uses.bytes > 0 && known.is_news(begun, uses) {
                 events.push(Event::Uses { slot, uses });
             }
+            self.known.insert(slot, known);
         }
-        self.free_at_look = self.meter.memory.free_bytes();
+        self.free_at_look = free;
         (self.cost, self.looked_at) = (begun.elapsed(), Instant::now());
         events
     }
@@ -163,9 +178,36 @@ impl Watch {
     }
 }
 
-/// Whether a node would like to know that a task uses this now.
-fn is_news(known: Uses, now: Uses) -> bool {
-    let change = now.bytes.abs_diff(known.bytes);
-    change > CHANGED_BYTES && change as f64 > known.bytes as f64 * CHANGED
-        || now.computing_us > known.computing_us * 5 / 4
+impl Known {
+    /// Whether a node would like to know that a task uses this now; if so, it does.
+    fn is_news(&mut self, now: Instant, uses: Uses) -> bool {
+        let (age, change) = (now.duration_since(self.since), uses.bytes.abs_diff(self.bytes));
+        let is_older = age >= self.next_age;
+        let is_other = change > CHANGED_BYTES && change as f64 > self.bytes as f64 * CHANGED;
+        if is_older {
+            self.next_age = age * 4;
+        }
+        if is_older || is_other {
+            self.bytes = uses.bytes;
+        }
+        is_older || is_other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_told_what_is_news() {
+        let since = Instant::now();
+        let mut known = Known { group: 7, bytes: 0, since, next_age: FIRST_AGE };
+        let mut is_told = |ms: u64, megabytes: u64| {
+            known.is_news(since + Duration::from_millis(ms), Uses { bytes: megabytes << 20, computing_us: 0 })
+        };
+        assert!(is_told(0, 50), "it holds something");
+        assert!(!is_told(50, 51) && is_told(100, 60), "much more than before");
+        assert!(is_told(200, 60), "it is not new any more");
+        assert!(!is_told(790, 60) && is_told(800, 60) && !is_told(3100, 60) && is_told(3200, 60), "four times as old");
+    }
 }

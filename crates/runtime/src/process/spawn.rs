@@ -36,9 +36,14 @@ pub struct Launch<'a> {
     pub errors: BorrowedFd<'a>,
     /// How many files it may open.
     pub files_limit: libc::rlimit,
+    /// The file by which it joins a control group.
+    pub group: Option<BorrowedFd<'a>>,
     /// Where it notes its number.
     pub cell: &'a SlotCell,
 }
+
+/// Where memory runs out, a task goes before the engine that could start it again. The kernel's scale ends at 1000.
+const KILLED_FIRST: &[u8] = b"500";
 
 /// Starts processes, one at a time.
 #[derive(Debug)]
@@ -118,6 +123,15 @@ extern "C" fn become_program(order: *mut c_void) -> c_int {
         check(libc::dup2(launch.output.as_raw_fd(), 1) >= 0);
         check(libc::dup2(launch.errors.as_raw_fd(), 2) >= 0);
         check(libc::fchdir(launch.directory.as_raw_fd()) == 0);
+        // Neither is worth failing for.
+        if let Some(group) = launch.group {
+            libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1);
+        }
+        let score = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if score >= 0 {
+            libc::write(score, KILLED_FIRST.as_ptr().cast(), KILLED_FIRST.len());
+            libc::close(score);
+        }
         if order.error == 0 {
             let mut none = std::mem::zeroed::<libc::sigset_t>();
             libc::sigemptyset(&mut none);
@@ -153,6 +167,7 @@ mod tests {
             output: output.as_fd(),
             errors: output.as_fd(),
             files_limit: crate::host::allow_many_files(),
+            group: None,
             cell: table.cell(0),
         })
     }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use throng_core::headroom::Headroom;
-use throng_core::ids::{KindId, ObjectId, TaskId};
+use throng_core::ids::{ObjectId, TaskId};
 use throng_core::ledger::{Ledger, Standing};
 use throng_core::locality::Knowledge;
 use throng_core::node::{Limits, Node, Policies};
 use throng_core::pack::{Capacity, Kinds};
-use throng_core::past::Past;
 use throng_core::policy::{BadPolicy, Policy};
 use throng_core::pools::Pools;
 use throng_core::stale::{InputsSeen, Reason, Verdict};
@@ -27,7 +26,7 @@ use crate::process::{self, leftover};
 use crate::state::{About, Lock, NodeSetup, PoolSetup, StateDirectory, io_error, write_whole};
 use crate::store::Journal;
 use crate::store::journal::{self, Pending, UNFINISHED};
-use crate::store::learnt::{self, KindPast, Learnt};
+use crate::store::learnt::{self, KindPast, Learnt, MachineType};
 use crate::tier::{self, Clearing, DirectoryLock, Tier, TierError};
 
 use super::{Options, Outlook, Run, RunError};
@@ -91,8 +90,8 @@ impl Outlook {
         let mark = run_mark(&state);
         state.set_home(&self.options.home)?;
         let host = host::describe();
-        let machine = learnt::machine_type(&host);
-        let learnt = Learnt::read(&state.learnt()).of(&machine, self.flow.title()).to_vec();
+        let machine = MachineType::of(&host);
+        let learnt = Learnt::read(&state.learnt()).of(&machine.name, self.flow.title()).to_vec();
         let setup = self.node_setup(&learnt);
         let place = self.options.directory.clone();
         // From here on there is something to take away again, so whoever wants to stop the run has to wait until it can be told.
@@ -162,6 +161,7 @@ impl Outlook {
             directory: directory.clone(),
             mark,
             verify: options.verify,
+            holds_to_memory: options.holds_to_memory,
             uses_sizes: order::uses_sizes(&options.order),
             clock: options.clock,
             slots: options.width,
@@ -242,7 +242,8 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     if pack::learns(&pack) {
         let cores = (setup.cpus_milli / 1000) as u32;
         let mut headroom = Headroom::new(setup.memory_bytes, cores, setup.width, Kinds::new(flow));
-        for (kind, past) in known_kinds(flow, &setup.learnt) {
+        for (kind, past) in learnt::known(flow, &setup.learnt) {
+            let past = past.past();
             headroom.recall(kind, &past);
             node.recall(kind, &past);
         }
@@ -252,13 +253,6 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
         Some(tier) => tier::plan::furnish(node, &known, tier, setup.width),
         None => Ok(node),
     }
-}
-
-/// What is known of the kinds that a workflow has.
-fn known_kinds(flow: &Workflow, learnt: &[KindPast]) -> Vec<(KindId, Past)> {
-    let kinds = (0..flow.kind_count()).map(KindId::at);
-    let past = |kind| learnt.iter().find(|past| past.kind == flow.kind_name(kind)).map(KindPast::past);
-    kinds.filter_map(|kind| Some((kind, past(kind)?))).collect()
 }
 
 /// Ends what an engine that was killed has left running, and sets aside what those tasks had begun to make.

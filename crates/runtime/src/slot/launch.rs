@@ -3,6 +3,7 @@
 
 use std::ffi::{CString, c_char};
 use std::io;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use throng_core::trace::Outcome;
@@ -41,6 +42,7 @@ impl SlotRunner<'_> {
     }
 
     pub(super) fn launch(&mut self, job: Job, words: Vec<String>, streams: &Streams) -> Result<i32, Trouble> {
+        self.fence_in(job);
         let holdings = self.shared.holdings(self.slot);
         let environment = Environment::new(self.shared, job, &holdings);
         let words = self.wrap(job, words, &environment)?;
@@ -103,6 +105,7 @@ impl SlotRunner<'_> {
         let shared = self.shared;
         let cell = shared.table.cell(self.slot.index());
         let program = self.find_program(&words[0], &environment.path)?;
+        let fence = self.fence.as_ref().map(|fence| fence.processes().as_fd());
         let words = |leading: &[&str]| -> io::Result<Vec<CString>> {
             let all = leading.iter().copied().chain(words.iter().map(String::as_str));
             all.map(|word| CString::new(word).map_err(io::Error::from)).collect()
@@ -118,6 +121,7 @@ impl SlotRunner<'_> {
                 output: streams.output(&self.scratch),
                 errors: streams.errors(&self.scratch),
                 files_limit: shared.tasks_files_limit,
+                group: fence,
                 cell,
             })
         };

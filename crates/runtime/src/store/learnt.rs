@@ -15,6 +15,10 @@ use crate::state::{HostInfo, StateError, write_whole};
 
 /// The version of the file.
 const VERSION: u32 = 1;
+/// No more workflows on machines than this are kept; what was used longest ago goes.
+const MOST_WORKFLOWS: usize = 100;
+/// No more kinds of a workflow are kept than this that it does not have any more.
+const MOST_FORMER_KINDS: usize = 1000;
 
 /// What is kept of a kind: means and spreads, in whole units.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,25 +88,39 @@ impl KindPast {
 pub struct OfWorkflow {
     /// The type of machine.
     pub machine: String,
+    /// How much memory such a machine has; nothing, if nobody has said so.
+    #[serde(default)]
+    pub memory_bytes: u64,
     /// The workflow.
     pub workflow: String,
     /// Its kinds.
     pub kinds: Vec<KindPast>,
 }
 
+/// A type of machine: machines of the same type are as fast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineType {
+    /// In words.
+    pub name: String,
+    /// How much memory it has.
+    pub memory_bytes: u64,
+}
+
 /// All that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Learnt {
     version: u32,
-    /// By machine and workflow.
+    /// By machine and workflow; what was used last is at the end.
     pub known: Vec<OfWorkflow>,
 }
 
-/// The type of a machine, in words: machines of the same type are as fast.
-pub fn machine_type(host: &HostInfo) -> String {
-    let gigabytes = (host.memory_bytes as f64 / 1e9).round();
-    let cpu = if host.cpu.is_empty() { "unknown processor" } else { &host.cpu };
-    format!("{cpu}, {} cores, {gigabytes} GB", host.cores)
+impl MachineType {
+    /// The type of a machine.
+    pub fn of(host: &HostInfo) -> MachineType {
+        let gigabytes = (host.memory_bytes as f64 / 1e9).round();
+        let cpu = if host.cpu.is_empty() { "unknown processor" } else { &host.cpu };
+        MachineType { name: format!("{cpu}, {} cores, {gigabytes} GB", host.cores), memory_bytes: host.memory_bytes }
+    }
 }
 
 impl Learnt {
@@ -137,31 +155,34 @@ impl Learnt {
     }
 
     /// Puts in what is known now of the kinds of a workflow on a machine; what others have put in of other kinds stays.
-    pub fn put(&mut self, machine: &str, workflow: &str, kinds: Vec<KindPast>) {
-        let at = self.known.iter().position(|known| known.machine == machine && known.workflow == workflow);
-        let at = at.unwrap_or_else(|| {
-            let (machine, workflow) = (machine.to_owned(), workflow.to_owned());
-            self.known.push(OfWorkflow { machine, workflow, kinds: Vec::new() });
-            self.known.len() - 1
-        });
-        let mut by_name: BTreeMap<String, KindPast> =
-            self.known[at].kinds.drain(..).map(|kind| (kind.kind.clone(), kind)).collect();
-        by_name.extend(kinds.into_iter().map(|kind| (kind.kind.clone(), kind)));
-        self.known[at].kinds = by_name.into_values().collect();
+    pub fn put(&mut self, machine: &MachineType, workflow: &str, kinds: Vec<KindPast>) {
+        let MachineType { name, memory_bytes } = machine.clone();
+        let at = self.known.iter().position(|known| known.machine == name && known.workflow == workflow);
+        let former = at.map_or_else(Vec::new, |at| self.known.remove(at).kinds);
+        let mut by_name: BTreeMap<String, KindPast> = kinds.into_iter().map(|kind| (kind.kind.clone(), kind)).collect();
+        let most = by_name.len() + MOST_FORMER_KINDS;
+        for kind in former {
+            if by_name.len() < most {
+                by_name.entry(kind.kind.clone()).or_insert(kind);
+            }
+        }
+        let kinds = by_name.into_values().collect();
+        self.known.push(OfWorkflow { machine: name, memory_bytes, workflow: workflow.to_owned(), kinds });
+        self.known.drain(..self.known.len().saturating_sub(MOST_WORKFLOWS));
     }
+}
+
+/// What is known of the kinds that a workflow has.
+pub fn known<'a>(flow: &Workflow, kinds: &'a [KindPast]) -> Vec<(KindId, &'a KindPast)> {
+    let by_name: BTreeMap<&str, &KindPast> = kinds.iter().map(|past| (past.kind.as_str(), past)).collect();
+    let all = (0..flow.kind_count()).map(KindId::at);
+    all.filter_map(|kind| Some((kind, *by_name.get(flow.kind_name(kind))?))).collect()
 }
 
 /// Lets a workflow say how long tasks take and how much they write, where it does not and that is known.
 pub fn tell(flow: &mut Workflow, kinds: &[KindPast]) {
-    let known: Vec<(KindId, u64, u64)> = (0..flow.kind_count())
-        .map(KindId::at)
-        .filter_map(|kind| {
-            let past = kinds.iter().find(|past| past.kind == flow.kind_name(kind)).filter(|past| past.tasks > 0)?;
-            Some((kind, past.time_us.0.saturating_mul(1000), past.output_bytes.0))
-        })
-        .collect();
-    for (kind, time_ns, out_bytes) in known {
-        flow.learn_estimate(kind, time_ns, out_bytes);
+    for (kind, past) in known(flow, kinds).into_iter().filter(|(_, past)| past.tasks > 0) {
+        flow.learn_estimate(kind, past.time_us.0.saturating_mul(1000), past.output_bytes.0);
     }
 }
 
@@ -178,9 +199,10 @@ mod tests {
         let mut past = Past { width: Some(7), ..Past::default() };
         past.add(&Took { seconds: 2.5, core_seconds: 1.0, peak_bytes: 1e6, ..Took::default() });
         let mut learnt = Learnt::default();
-        learnt.put("m", "flow", vec![KindPast::new("a", &past)]);
-        learnt.put("m", "flow", vec![KindPast::new("b", &past)]);
-        learnt.put("other", "flow", vec![KindPast::new("a", &Past { tasks: 9, ..past })]);
+        let machine = |name: &str| MachineType { name: name.to_owned(), memory_bytes: 7 };
+        learnt.put(&machine("m"), "flow", vec![KindPast::new("a", &past)]);
+        learnt.put(&machine("m"), "flow", vec![KindPast::new("b", &past)]);
+        learnt.put(&machine("other"), "flow", vec![KindPast::new("a", &Past { tasks: 9, ..past })]);
         learnt.write(&path).unwrap();
         let read = Learnt::read(&path);
         assert_eq!(read.of("m", "flow"), [KindPast::new("a", &past), KindPast::new("b", &past)]);
@@ -193,5 +215,24 @@ mod tests {
         assert_eq!(Learnt::read(&path), Learnt::default());
         std::fs::write(&path, "{ \"version\": 99, \"known\": [] }").unwrap();
         assert_eq!(Learnt::read(&path), Learnt::default());
+    }
+
+    #[test]
+    fn no_more_is_kept_than_anybody_will_look_at() {
+        let machine = MachineType { name: "m".to_owned(), memory_bytes: 0 };
+        let kinds = |from: usize, to: usize| {
+            (from..to).map(|kind| KindPast::new(&kind.to_string(), &Past::default())).collect::<Vec<_>>()
+        };
+        let mut learnt = Learnt::default();
+        for flow in 0..MOST_WORKFLOWS + 5 {
+            learnt.put(&machine, &flow.to_string(), kinds(0, 1));
+            // One that is used again and again stays.
+            learnt.put(&machine, "0", kinds(0, 1));
+        }
+        assert_eq!(learnt.known.len(), MOST_WORKFLOWS);
+        assert!(!learnt.of("m", "0").is_empty() && learnt.of("m", "1").is_empty());
+        learnt.put(&machine, "0", kinds(0, 3000));
+        learnt.put(&machine, "0", kinds(3000, 3002));
+        assert_eq!(learnt.of("m", "0").len(), MOST_FORMER_KINDS + 2);
     }
 }

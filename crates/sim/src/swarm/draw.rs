@@ -314,6 +314,10 @@ fn draw_crowd(rng: &mut Rng, cluster: &mut Cluster) {
     let pack = pick(rng, &["learn", "learn", "weasel:interval=500ms", ""]);
     if !pack.is_empty() {
         cluster.pack = pack.parse().expect("a known pack");
+        // Each fits alone, and not many beside each other: who learns has to stop some, and all have to be done in the end.
+        let crowd = cluster.crowd.as_mut().expect("it has just been drawn");
+        crowd.needs[0].needs.memory_bytes = cluster.memory_bytes / pick(rng, &[2, 5, 20, u64::MAX]);
+        crowd.needs[0].needs.memory_spread = 0.4;
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::member::Event;
-use throng_core::node::{self, End};
+use throng_core::node::{self, End, KillReason};
 use throng_core::rng::Rng;
 use throng_core::trace::{self, Entry};
 
@@ -50,12 +50,12 @@ impl World {
     }
 
     /// What is asked to end ends at once.
-    pub(super) fn kill(&mut self, node: NodeId, slot: SlotId) {
+    pub(super) fn kill(&mut self, node: NodeId, slot: SlotId, why: KillReason) {
         self.leave(node, slot);
         let machine = &mut self.machines[node.index()];
         if let Some(attempt) = machine.slots[slot.index()].take() {
             let boot = machine.boot;
-            self.agenda.plan(self.now, Happening::Killed { node, boot, slot, attempt });
+            self.agenda.plan(self.now, Happening::Killed { node, boot, slot, attempt, why });
         }
     }
 

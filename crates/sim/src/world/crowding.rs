@@ -19,10 +19,12 @@ use crate::crowd::{Crowd, Demand, Needs, Paces};
 
 /// A task grows for so much of its life, and then holds what it holds.
 const GROWS_FOR: f64 = 0.3;
+/// A node is told what a task has computed when it is twice as old as that, and each time that it is twice as old again.
+const FIRST_TOLD: Duration = Duration::from_millis(300);
+/// What a node's network, disks and share of the shared file system each carry, for whoever wants to know in bytes.
+const NETWORK_BYTES_PER_S: f64 = 125e6;
 /// Less than this is left of a task by rounding only.
 const NOTHING_S: f64 = 1e-9;
-/// How a process dies that the kernel has killed.
-const KILLED: u8 = 137;
 
 /// A task that gets on.
 #[derive(Clone, Copy)]
@@ -34,6 +36,8 @@ struct Job {
     alone_s: f64,
     left_s: f64,
     peak_bytes: f64,
+    /// How old it was when its node was told what it has computed.
+    told_at: Duration,
 }
 
 impl Job {
@@ -116,7 +120,7 @@ impl World {
         let alone_s = length.as_secs_f64();
         let peak_bytes = needs.memory_bytes as f64 * differs;
         self.get_on(node);
-        let job = Job { attempt, needs, begun: self.now, alone_s, left_s: alone_s, peak_bytes };
+        let job = Job { attempt, needs, begun: self.now, alone_s, left_s: alone_s, peak_bytes, told_at: FIRST_TOLD };
         if let Some(crowding) = &mut self.crowding {
             let place = &mut crowding.places[node.index()];
             place.jobs.insert(slot, job);
@@ -242,15 +246,28 @@ impl World {
         let Some(crowding) = &mut self.crowding else { return };
         let place = &mut crowding.places[node.index()];
         let seconds = self.now.since(place.measured_at).as_secs_f64().max(NOTHING_S);
-        let held: Vec<(SlotId, u64)> = place
-            .jobs
-            .iter()
-            .map(|(slot, job)| (*slot, job.held_bytes() as u64))
-            .filter(|(_, held)| *held > 0)
-            .collect();
+        let mut seen: Vec<(SlotId, Uses)> = Vec::new();
+        let mut held: Vec<(SlotId, u64)> = Vec::new();
+        for (slot, job) in &mut place.jobs {
+            let (bytes, age) = (job.held_bytes() as u64, self.now.since(job.begun));
+            let is_older = age >= job.told_at * 2;
+            if is_older {
+                job.told_at = age;
+            }
+            if bytes > 0 || is_older {
+                let computing_us = ((job.alone_s - job.left_s) * job.needs.cores * 1e6) as u64;
+                seen.push((*slot, Uses { bytes, computing_us }));
+            }
+            held.push((*slot, bytes));
+        }
         let all_held: u64 = held.iter().map(|(_, held)| held).sum();
+        let moved: f64 = [Resource::Network, Resource::Disk, Resource::Remote]
+            .map(|resource| place.used_s[resource as usize])
+            .into_iter()
+            .sum();
         let sample = Sample {
             used: place.used_s.map(|used| ((used / seconds).min(1.0) * f64::from(WHOLE)) as u32),
+            moved_bytes_per_s: (moved / seconds * NETWORK_BYTES_PER_S) as u64,
             free_memory_bytes: memory_bytes.saturating_sub(all_held),
             memory_stalls: 0,
             runnable: (place.runnable_s / seconds).round() as u32,
@@ -260,8 +277,8 @@ impl World {
         {
             self.kill_for_memory(node, slot);
         }
-        for (slot, bytes) in held {
-            self.tell(node, Event::Uses { slot, uses: Uses { bytes, computing_us: 0 } });
+        for (slot, uses) in seen {
+            self.tell(node, Event::Uses { slot, uses });
         }
         self.plan_measuring(node);
         self.record(|_| Entry::Event(node::Event::Measured(sample)));
@@ -274,10 +291,9 @@ impl World {
         let machine = &mut self.machines[node.index()];
         let Some(running) = machine.slots[slot.index()].take() else { return };
         self.outcome.out_of_memory += 1;
-        self.outcome.failed_attempts += 1;
         self.end_in_vain(running);
-        let end = End::Failed { code: KILLED };
-        self.record_end(node, slot, running, trace::Outcome::Signalled(i32::from(KILLED) - 128), end);
+        let end = End::OutOfMemory;
+        self.record_end(node, slot, running, trace::Outcome::OutOfMemory, end);
         self.tell_and_decide(node, Event::Finished { slot, end, outputs: Vec::new() });
         self.record_pause(node, running);
     }

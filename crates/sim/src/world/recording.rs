@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::member::Member;
-use throng_core::node::{self, End, ReadyTask};
+use throng_core::node::{self, End, KillReason, ReadyTask};
 use throng_core::store::{Answer, Closed, Phase, Reopened, Verb};
 use throng_core::time::Time;
 use throng_core::trace::{self, Entry};
@@ -64,11 +64,8 @@ impl World {
     }
 
     /// Records that a node has ended an attempt.
-    pub(super) fn record_killed(&mut self, node: NodeId, slot: SlotId, running: Running) {
-        let timeout = self.flow.timeout(running.task);
-        let is_late = timeout.is_some_and(|timeout| self.now.since(running.started) >= timeout);
-        let outcome = if is_late { trace::Outcome::TimedOut } else { trace::Outcome::Cancelled };
-        self.record_end(node, slot, running, outcome, End::Killed);
+    pub(super) fn record_killed(&mut self, node: NodeId, slot: SlotId, running: Running, why: KillReason) {
+        self.record_end(node, slot, running, why.into(), End::Killed);
     }
 
     /// Records that an attempt has ended with its node.

@@ -16,7 +16,7 @@ impl World {
         while let Some(command) = commands.next() {
             match command {
                 Command::Start { task, slot, attempt } => self.start(node, task, slot, attempt),
-                Command::Kill { slot, .. } => self.kill(node, slot),
+                Command::Kill { slot, why, .. } => self.kill(node, slot, why),
                 Command::Evict { object } => {
                     self.check_evicted(node, object);
                     self.machines[node.index()].disk.iter_mut().for_each(|disk| disk.tier.forget(object));

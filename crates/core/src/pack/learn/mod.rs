@@ -18,10 +18,10 @@ mod search;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use self::search::{Search, Seen};
+use self::search::{LEAST_WORK, Search, Seen};
 use super::dominant::Resource;
-use super::sample::{Sample, Spent};
-use super::{Capacity, Change, Kinds, Pack, Reserved};
+use super::sample::{Sample, Spent, Uses};
+use super::{Capacity, Change, Kinds, Pack, Reserved, Why};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -41,8 +41,12 @@ const MOST_PROMISED: f64 = 4.0;
 const MOSTLY_COMPUTES: f64 = 0.5;
 /// From here on, cores say how many are worth it.
 const KNOWS_CORES: f64 = 0.3;
+/// What has changed by less than one part of so many is not said again.
+const SAID_AGAIN: u32 = 5;
 /// No more kinds than this are asked for by name.
 const KINDS_NAMED: usize = 64;
+/// What a task has computed in less time than this tells nothing.
+const LONG_ENOUGH: Duration = Duration::from_millis(150);
 /// Less than this of a core is nothing.
 const LEAST_NEED: f64 = 0.002;
 
@@ -73,6 +77,8 @@ struct State {
     done: u32,
     took: Duration,
     search: Search,
+    /// How many at once it was said last.
+    said: Option<u32>,
 }
 
 /// The policy of a node.
@@ -132,6 +138,7 @@ impl Learn {
             done: 0,
             took: Duration::ZERO,
             search: Search::new(least, most),
+            said: None,
         })
     }
 
@@ -165,20 +172,33 @@ impl Learn {
         by_cores.clamp(1, self.capacity.width).min(self.worth(state))
     }
 
-    /// What long tasks need is seen before any of them has ended, if they are alone.
-    fn look_at_running(&mut self) {
-        let mut kinds = self.states.iter().filter(|(_, state)| state.running > 0);
-        let (Some((kind, state)), None) = (kinds.next(), kinds.next()) else { return };
-        let (kind, each) = (*kind, self.busy * self.cores * self.stretch() / f64::from(state.running));
-        // Once tasks have ended, it is known what they needed as a whole.
-        if state.seen == 0 && each < state.need {
-            self.set_need(kind, (each + state.need) / 2.0);
-        }
+    /// What a task needs that has computed for this part of its time, and asks for so much.
+    fn need(&self, had: f64, asked: f64) -> f64 {
+        // One thread cannot need more than a core, however long it waited for it; several have had what they had.
+        (had * self.stretch()).min(had.max(1.0)).max(asked)
+    }
+
+    fn asked(&self, demand: DemandId) -> f64 {
+        self.kinds.asked_cpus_milli(demand) as f64 / 1000.0
     }
 
     /// How many times as long as it would take alone it takes to compute something.
     fn stretch(&self) -> f64 {
         (self.runnable / self.cores).max(1.0)
+    }
+
+    /// Says how many of a kind may run at once, if that is something else than it was said last.
+    fn say(&mut self, kind: KindId, why: Option<Why>) {
+        let state = &self.states[&kind];
+        let width = self.width(state);
+        let said = state.said.unwrap_or(self.cores.ceil() as u32);
+        // What tasks need is never quite the same, and nobody wants to read that.
+        let is_about = why.is_none() && width.abs_diff(said) <= said / SAID_AGAIN;
+        if width == said || is_about || state.seen == 0 && why.is_none() {
+            return;
+        }
+        self.state(kind).said = Some(width);
+        self.changes.push(Change { kind, width, why: why.unwrap_or(Why::Cores) });
     }
 
     /// Cores that idle though tasks wait are promised once more.
@@ -194,7 +214,7 @@ impl Learn {
 
 impl Pack for Learn {
     fn admits(&self, demand: DemandId) -> bool {
-        let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
+        let asked = self.asked(demand);
         let (need, running, width) = match self.states.get(&self.kinds.of(demand)) {
             Some(state) => (state.need.max(asked), state.running, self.worth(state)),
             None => (asked.max(1.0), 0, self.capacity.width),
@@ -211,7 +231,7 @@ impl Pack for Learn {
 
     fn started(&mut self, demand: DemandId) {
         let kind = self.kinds.of(demand);
-        let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
+        let asked = self.asked(demand);
         if asked > self.state(kind).need {
             self.set_need(kind, asked);
         }
@@ -262,10 +282,18 @@ impl Pack for Learn {
         state.waiting = state.waiting.saturating_sub(1);
     }
 
+    /// What long tasks need is seen before any of them has ended. Once some have, it is known what they needed as a whole.
+    fn uses(&mut self, demand: DemandId, runs_for: Duration, uses: &Uses) {
+        let kind = self.kinds.of(demand);
+        if self.state(kind).seen > 0 || runs_for < LONG_ENOUGH {
+            return;
+        }
+        let need = self.need(uses.computing_us as f64 / runs_for.as_micros() as f64, self.asked(demand));
+        self.set_need(kind, need);
+    }
+
     fn spent(&mut self, now: Time, demand: DemandId, spent: &Spent) {
         let kind = self.kinds.of(demand);
-        let asked = self.kinds.asked_cpus_milli(demand) as f64 / 1000.0;
-        let stretch = self.stretch();
         let state = self.state(kind);
         let time = Duration::from_micros(spent.time_us);
         if state.search.is_fresh(Time(now.0.saturating_sub(spent.time_us * 1000))) {
@@ -277,9 +305,8 @@ impl Pack for Learn {
         if time.is_zero() {
             return;
         }
-        // One thread cannot need more than a core, however long it waited for it; several have had what they had.
-        let had = spent.computing_us as f64 / spent.time_us as f64;
-        let need = (had * stretch).min(had.max(1.0)).max(asked);
+        let need = self.need(spent.computing_us as f64 / spent.time_us as f64, self.asked(demand));
+        let state = self.state(kind);
         state.seen = (state.seen + 1).min(8);
         let before = if state.seen == 1 { need } else { state.need };
         let weight = 1.0 / f64::from(state.seen);
@@ -291,15 +318,13 @@ impl Pack for Learn {
         self.busy = shares[Resource::Cpu as usize];
         self.runnable += (f64::from(sample.runnable) - self.runnable) / 4.0;
         let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
-        self.look_at_running();
         self.promise();
-        let work = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
-        let work = work.into_iter().fold(0.0, f64::max);
-        let is_idle = self.busy < HARDLY_BUSY && work < HARDLY_BUSY;
+        let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
+        let is_idle = self.busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
+        let work = sample.moved_bytes_per_s as f64;
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
         let kinds: Vec<KindId> = self.states.keys().copied().collect();
         for kind in kinds {
-            let width = self.width(&self.states[&kind]);
             let state = self.state(kind);
             let seen = Seen {
                 is_full: !knows_cores(state.need) && state.running >= state.search.width() && state.waiting > 0,
@@ -311,12 +336,10 @@ impl Pack for Learn {
                 time: state.time,
                 differs: state.differs,
                 is_idle,
+                is_silent: work < LEAST_WORK,
             };
             let why = state.search.look(now, since, &seen);
-            let after = self.width(&self.states[&kind]);
-            if let Some(why) = why.filter(|_| after != width) {
-                self.changes.push(Change { kind, width: after, why });
-            }
+            self.say(kind, why);
         }
         std::mem::take(&mut self.changes)
     }

@@ -13,14 +13,17 @@ use crate::time::Time;
 const LEAP: u32 = 4;
 /// The same once it is known about how many there can be.
 const NEXT_LEAP: u32 = 2;
-/// A leap has paid if so much of it has come out.
-const PAYS: f64 = 0.2;
+/// A leap has paid if so many times as much comes out.
+const PAYS: f64 = 1.1;
+/// It has clearly paid if so much of it has come out, and it has clearly not if less comes out than this part.
+const CLEARLY_PAYS: f64 = 0.2;
+const CLEARLY_LESS: f64 = 0.9;
 /// What is kept beyond what would have been enough: so that it shows when there is more to be had.
 const MARGIN: f64 = 1.5;
 /// So many ends tell how fast tasks go.
 const ENOUGH_DONE: u32 = 8;
-/// Less use than this of network and disk tells nothing.
-const LEAST_WORK: f64 = 0.02;
+/// Fewer bytes than this in a second tell nothing.
+pub(super) const LEAST_WORK: f64 = 2e6;
 /// How long it takes until more are tried again, at first and at last.
 const FIRST_PATIENCE: Duration = Duration::from_millis(2500);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
@@ -29,10 +32,14 @@ const ENOUGH_TO_DOUBT: u32 = 24;
 /// After so many, they are counted anew.
 const ENOUGH_TO_BELIEVE: u32 = 128;
 const CHANCE: f64 = 1.5;
+/// The same where it does not matter much if that was wrong.
+const SOME_CHANCE: f64 = 0.5;
 /// Less than this part would do where there are too many.
 const MANY_MORE: f64 = 0.8;
 /// So much of what came out of more is as much.
 const AS_MUCH: f64 = 0.93;
+/// Less comes out because there are fewer, if it is about in proportion.
+const IN_PROPORTION: f64 = 0.9;
 /// So many times what came out of more is more.
 const MORE: f64 = 1.07;
 /// By what part what comes out may differ before it has to be learnt anew.
@@ -41,14 +48,18 @@ const DRIFT: f64 = 0.2;
 const MUCH_LONGER: f64 = 1.5;
 /// So many times as long as alone is hardly longer.
 const HARDLY_LONGER: f64 = 1.25;
-/// After so long, a machine idles.
+/// After so long, a machine idles; and after so long if nothing at all goes to or from it.
 const LONG_IDLE: Duration = Duration::from_millis(400);
+const LONG_SILENT: Duration = Duration::from_millis(200);
 /// So many times what tasks should take at most is surely too long.
 const SURELY: f64 = 1.5;
 /// After so many times what tasks take, all that began together have ended.
 const A_LITTLE_LONGER: f64 = 1.2;
-/// After so long, use of network and disks tells what comes out, if no ends do.
+/// So much of what began together is most of it.
+const MOST_OF_THEM: f64 = 0.8;
+/// What is moved tells what comes out after so long, if it would take longer than that until ends do.
 const LONG_USE: Duration = Duration::from_millis(500);
+const LONG_WAIT: Duration = Duration::from_secs(4);
 
 /// What was seen of a kind since the last look.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +72,7 @@ pub(super) struct Seen {
     pub(super) done: u32,
     /// How long those took together.
     pub(super) took: Duration,
-    /// How much of network or disk was used, whichever is more.
+    /// How many bytes went through networks and to and from disks, in a second.
     pub(super) work: f64,
     /// How long a task takes.
     pub(super) time: Duration,
@@ -69,6 +80,8 @@ pub(super) struct Seen {
     pub(super) differs: Duration,
     /// Whether cores, network and disks have next to nothing to do.
     pub(super) is_idle: bool,
+    /// Whether nothing at all goes through the network or to disks.
+    pub(super) is_silent: bool,
 }
 
 /// What comes out of tasks in a second, as far as it can be told.
@@ -76,7 +89,7 @@ pub(super) struct Seen {
 struct Output {
     /// So many ends.
     ends: Option<f64>,
-    /// So much of a network or a disk.
+    /// So many bytes moved.
     work: Option<f64>,
 }
 
@@ -116,8 +129,12 @@ pub(super) struct Search {
     patience: Duration,
     /// Whether more brought much less when they were last tried.
     is_dear: bool,
+    /// Whether fewer brought less when they were last tried.
+    were_fewer_less: bool,
     /// By how many times the number grows.
     leap: u32,
+    /// How many have ended that began after it was changed.
+    ended: u32,
     /// What has been seen since it settled.
     done: u32,
     took: Duration,
@@ -145,7 +162,9 @@ impl Search {
             try_at,
             patience,
             is_dear,
+            were_fewer_less: false,
             leap,
+            ended: 0,
             done,
             took,
             work,
@@ -162,7 +181,7 @@ impl Search {
 
     fn set(&mut self, width: u32, now: Time) {
         self.width = width.clamp(self.least, self.most);
-        self.changed_at = now;
+        (self.changed_at, self.ended) = (now, 0);
         self.restart();
     }
 
@@ -176,7 +195,7 @@ impl Search {
     /// So many were best in an earlier run: the search begins there, with smaller steps.
     pub(super) fn recall(&mut self, width: u32) {
         self.width = width.clamp(self.least, self.most);
-        (self.leap, self.has_hurried) = (NEXT_LEAP, true);
+        self.leap = NEXT_LEAP;
     }
 
     /// Whether a task that started then has run beside as many as run now.
@@ -197,13 +216,11 @@ impl Search {
         }
         let quickest = self.quickest.into_iter().chain(Some(seen.time)).filter(|time| !time.is_zero()).min();
         self.quickest = quickest;
-        // Where everything idles, nobody has to be compared with: there is room for more.
-        self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
-        if !self.has_hurried && matches!(self.phase, Phase::Trying(None)) && self.idle >= LONG_IDLE {
-            self.has_hurried = true;
-            return self.leap(now);
+        if let Some(why) = self.hurry(now, span, seen) {
+            return Some(why);
         }
         self.done += seen.done;
+        self.ended += seen.done;
         self.took += seen.took;
         self.work += seen.work * span.as_secs_f64();
         self.span += span;
@@ -218,10 +235,16 @@ impl Search {
         }
         let output = self.output(now)?;
         if matches!(self.phase, Phase::Holding { .. }) && self.try_at.is_some_and(|time| now >= time) {
+            // What comes out has to be seen anew: it may have changed of late.
             (self.phase, self.try_at) = (Phase::Trying(None), None);
+            self.restart();
+            return None;
         }
         match self.phase {
-            Phase::Trying(Some((fewer, before))) if !pays((fewer, before), (self.width, output)) => {
+            Phase::Trying(Some(before)) if self.may_be_chance(output) && !is_clear(before, (self.width, output)) => {
+                None
+            }
+            Phase::Trying(Some((fewer, before))) if ratio(before, output).is_some_and(|ratio| ratio < PAYS) => {
                 self.go_back(now, (fewer, before), output)
             }
             Phase::Trying(_) if self.width < self.most => {
@@ -236,31 +259,46 @@ impl Search {
             Phase::Fewer(more, before) => self.try_fewer(now, (more, before), output, seen.time),
             Phase::SomeFewer(more, before) => self.try_some_fewer(now, (more, before), output, seen.time),
             Phase::Returning => {
-                self.hold(output, seen.time);
-                self.too_many(output).and_then(|_| self.halve(now, output))
+                self.were_fewer_less = true;
+                self.hold(output, seen.time)
             }
             Phase::Settling(before) => self.settle(now, before, output, seen.time),
             Phase::Holding { output: held, .. } => self.check(now, held, output, seen.time),
         }
     }
 
+    /// Where everything idles, nobody has to be compared with: there is room for more. Once, if something far away may be what they wait for,
+    /// and else again and again.
+    fn hurry(&mut self, now: Time, span: Duration, seen: &Seen) -> Option<Why> {
+        self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
+        let is_silent = self.idle >= LONG_SILENT && seen.is_silent;
+        let is_long = self.idle >= LONG_IDLE && !self.has_hurried;
+        if !matches!(self.phase, Phase::Trying(None)) || self.leap == NEXT_LEAP || !is_silent && !is_long {
+            return None;
+        }
+        (self.has_hurried, self.idle) = (true, Duration::ZERO);
+        self.leap(now)
+    }
+
     /// Whether tasks take so long already that more of them cannot have paid.
     fn is_too_long(&self, now: Time, fewer: u32, before: Output) -> bool {
         let Some(ends) = before.ends.filter(|ends| *ends > 0.0) else { return false };
         let growth = f64::from(self.width) / f64::from(fewer);
-        let longest = f64::from(fewer) / ends * growth / (1.0 + PAYS * (growth - 1.0)) * SURELY;
+        let longest = f64::from(fewer) / ends * growth / PAYS * SURELY;
         self.done < ENOUGH_DONE && now.since(self.changed_at).as_secs_f64() > longest
     }
 
     /// Back to what is enough.
     fn go_back(&mut self, now: Time, (fewer, before): (u32, Output), output: Output) -> Option<Why> {
-        // Where more bring much less, it is dear to try them, and what they bring says nothing.
-        self.is_dear = ratio(before, output).is_none_or(|ratio| ratio < 1.0 - DRIFT);
+        // Where much fewer come to an end, it is dear to try more, and what they bring says nothing.
+        let ends = before.ends.zip(output.ends);
+        self.is_dear = ends.is_some_and(|(before, now)| now < before * (1.0 - DRIFT));
         let enough = self.enough(before).max(self.enough(output)).unwrap_or(fewer);
-        let enough = if self.is_dear { enough.min(fewer) } else { enough };
-        self.leap = NEXT_LEAP;
+        // What fewer brought is known; whether still fewer would do is tried from there.
+        let enough = if self.is_dear { enough.min(fewer) } else { enough.max(fewer) };
+        (self.leap, self.were_fewer_less) = (NEXT_LEAP, false);
         self.phase = Phase::Settling(Some((fewer, before)));
-        self.patience = (self.patience * if self.is_dear { 8 } else { 2 }).min(LONGEST_PATIENCE);
+        self.patience = (self.patience * if self.is_dear { 4 } else { 2 }).min(LONGEST_PATIENCE);
         self.try_at = Some(now + self.patience);
         self.set(enough.min(self.width), now);
         Some(Why::Contention)
@@ -282,13 +320,29 @@ impl Search {
         let seconds = self.span.as_secs_f64();
         // As many as run end in the time that each of them takes: that says more than counting ends, which come in waves.
         let mean = self.took.as_secs_f64() / f64::from(self.done.max(1));
-        // Those that end first are the shortest.
-        let is_long_enough = now.since(self.changed_at).as_secs_f64() >= mean * A_LITTLE_LONGER;
-        let is_known = self.done >= ENOUGH_DONE && is_long_enough && mean > 0.0;
+        let is_known = self.done >= ENOUGH_DONE && self.is_fair(now, mean) && mean > 0.0;
         let ends = is_known.then(|| f64::from(self.width) / mean);
         let work = Some(self.work / seconds).filter(|work| *work > LEAST_WORK);
         // Ends tell more, if there will be some soon.
-        (ends.is_some() || work.is_some() && self.span >= LONG_USE).then_some(Output { ends, work })
+        let is_moving = work.is_some() && self.span >= LONG_USE && self.quickest.is_none_or(|time| time > LONG_WAIT);
+        (ends.is_some() || is_moving).then_some(Output { ends, work })
+    }
+
+    /// Whether what has ended is like what has not: of those that begin together, the shortest end first.
+    fn is_fair(&self, now: Time, mean: f64) -> bool {
+        let is_long_enough = now.since(self.changed_at).as_secs_f64() >= mean * A_LITTLE_LONGER;
+        is_long_enough && f64::from(self.ended) >= f64::from(self.width) * MOST_OF_THEM
+    }
+
+    /// Whether too few have ended to tell this from chance.
+    fn may_be_chance(&self, output: Output) -> bool {
+        output.ends.is_some() && self.done < ENOUGH_TO_DOUBT
+    }
+
+    /// Whether so many times what came out of more is surely less: the fewer have ended, the less it has to be.
+    fn is_less(&self, output: Output, ratio: f64) -> bool {
+        let chance = if self.may_be_chance(output) { SOME_CHANCE / f64::from(self.done.max(1)).sqrt() } else { 0.0 };
+        ratio < AS_MUCH - chance
     }
 
     /// How many would be enough for this, if there are many more.
@@ -304,23 +358,28 @@ impl Search {
     }
 
     fn settle(&mut self, now: Time, before: Option<(u32, Output)>, output: Output, time: Duration) -> Option<Why> {
-        // What cannot be told from chance is waited for.
-        if output.ends.is_some() && self.done < ENOUGH_TO_DOUBT {
+        let compared = before.and_then(|(fewer, before)| Some((fewer, ratio(before, output)?)));
+        let are_too_few = compared.is_some_and(|(fewer, ratio)| self.width < fewer && self.is_less(output, ratio));
+        if self.may_be_chance(output) && !are_too_few {
             return None;
         }
         self.hold(output, time);
-        // There may be less to be had than there was when fewer brought more.
-        let less = before
-            .and_then(|(fewer, before)| Some((fewer, ratio(before, output).filter(|ratio| *ratio < 1.0 - DRIFT)?)));
-        let Some((fewer, less)) = less else { return self.halve(now, output) };
-        self.phase = Phase::Settling(None);
-        let share = f64::from(self.width) / f64::from(fewer);
-        if self.width < fewer && less > share * 0.9 {
-            // Or it was too few, because tasks take longer than they did.
+        if let Some((fewer, less)) = compared
+            && are_too_few
+            && less > f64::from(self.width) / f64::from(fewer) * IN_PROPORTION
+        {
+            // It was too few, because tasks get more done while they wait for each other, or take longer than they did.
             self.quickest = None;
+            self.phase = Phase::Returning;
             self.set(fewer, now);
             return Some(Why::Grows);
         }
+        // There may be less to be had than there was when fewer brought more.
+        let less = compared.filter(|(_, ratio)| *ratio < 1.0 - DRIFT);
+        let Some((fewer, less)) = less else { return self.halve(now, output) };
+        // Then it was not because of their number that more brought less.
+        (self.is_dear, self.patience) = (false, FIRST_PATIENCE);
+        (self.phase, self.try_at) = (Phase::Settling(None), Some(now + FIRST_PATIENCE));
         self.set(self.enough(output).unwrap_or((f64::from(fewer) * less).ceil() as u32), now);
         Some(Why::Drifted)
     }
@@ -341,10 +400,11 @@ impl Search {
 
     /// Goes on with fewer that bring as much; else back to as many as there were.
     fn try_fewer(&mut self, now: Time, (more, before): (u32, Output), output: Output, time: Duration) -> Option<Why> {
-        if output.ends.is_some() && self.done < ENOUGH_TO_DOUBT {
+        let is_less = ratio(before, output).is_none_or(|ratio| self.is_less(output, ratio));
+        if self.may_be_chance(output) && !is_less {
             return None;
         }
-        if ratio(before, output).is_some_and(|ratio| ratio >= AS_MUCH) {
+        if !is_less {
             self.hold(output, time);
             return self.halve(now, output);
         }
@@ -362,10 +422,11 @@ impl Search {
         output: Output,
         time: Duration,
     ) -> Option<Why> {
-        if output.ends.is_some() && self.done < ENOUGH_TO_DOUBT {
+        let ratio = ratio(before, output).unwrap_or(0.0);
+        if self.may_be_chance(output) && !self.is_less(output, ratio) {
             return None;
         }
-        if ratio(before, output).is_some_and(|ratio| ratio >= MORE) {
+        if ratio >= MORE {
             return self.hold(output, time);
         }
         self.phase = Phase::Returning;
@@ -379,11 +440,12 @@ impl Search {
             return None;
         };
         let mean = self.took / self.done.max(1);
-        if self.done < ENOUGH_DONE || now.since(self.changed_at) < mean.mul_f64(A_LITTLE_LONGER) {
+        if self.done < ENOUGH_DONE || !self.is_fair(now, mean.as_secs_f64()) {
             return None;
         }
         let enough = f64::from(self.width) * MARGIN * quickest.as_secs_f64() / mean.as_secs_f64().max(1e-9);
-        if is_crowded && enough < f64::from(self.width) * MANY_MORE && enough.ceil() >= f64::from(self.least) {
+        let are_many = enough < f64::from(self.width) * MANY_MORE && enough.ceil() >= f64::from(self.least);
+        if is_crowded && !self.were_fewer_less && are_many {
             let Phase::Holding { output, .. } = self.phase else { return None };
             self.phase = Phase::Fewer(self.width, output);
             self.set(enough.ceil() as u32, now);
@@ -406,7 +468,7 @@ impl Search {
         let width = self.width;
         // Few ends are many or fewer by chance.
         let chance = output.ends.map_or(0.0, |_| CHANCE / f64::from(self.done).sqrt());
-        if output.ends.is_some() && self.done < ENOUGH_TO_DOUBT {
+        if self.may_be_chance(output) {
             return None;
         }
         let Some(ratio) = ratio(held, output) else {
@@ -420,7 +482,7 @@ impl Search {
             }
             return None;
         }
-        (self.try_at, self.patience) = (None, FIRST_PATIENCE);
+        (self.try_at, self.patience, self.were_fewer_less) = (None, FIRST_PATIENCE, false);
         self.restart();
         if ratio < 1.0 {
             self.try_at = Some(now + FIRST_PATIENCE);
@@ -439,9 +501,8 @@ fn ratio(before: Output, now: Output) -> Option<f64> {
     ends.or(before.work.zip(now.work)).filter(|(before, _)| *before > 0.0).map(|(before, now)| now / before)
 }
 
-/// Whether more tasks have brought more.
-fn pays((fewer, before): (u32, Output), (more, now): (u32, Output)) -> bool {
+/// Whether it is clear that more tasks have brought more, or less. What cannot be compared speaks neither for nor against.
+fn is_clear((fewer, before): (u32, Output), (more, now): (u32, Output)) -> bool {
     let growth = f64::from(more) / f64::from(fewer) - 1.0;
-    // What cannot be compared speaks neither for nor against.
-    ratio(before, now).is_none_or(|ratio| ratio - 1.0 >= PAYS * growth)
+    ratio(before, now).is_none_or(|ratio| ratio - 1.0 >= CLEARLY_PAYS * growth || ratio < CLEARLY_LESS)
 }

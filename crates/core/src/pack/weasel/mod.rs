@@ -22,6 +22,7 @@ use super::sample::Sample;
 use super::usual::{BINS, usual};
 use super::{Capacity, Change, Kinds, LEARNT_WIDTH, Pack, Reserved, Why};
 use crate::ids::{DemandId, KindId};
+use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
 use crate::time::Time;
 
@@ -86,6 +87,8 @@ pub struct Weasel {
     /// Those that have come, though they may have nothing left.
     states: BTreeMap<KindId, State>,
     arrivals: u64,
+    /// How many at once kinds came to in earlier runs.
+    recalled: BTreeMap<KindId, u32>,
     running: u32,
     reserved: Reserved,
     /// What was measured in this interval.
@@ -105,6 +108,7 @@ impl Weasel {
             kinds,
             states: BTreeMap::new(),
             arrivals: 0,
+            recalled: BTreeMap::new(),
             running: 0,
             reserved: Reserved::of(capacity.resources),
             samples: Vec::new(),
@@ -151,7 +155,7 @@ impl Weasel {
 
     /// A kind has run alone often enough: what it needs is known.
     fn finish_profile(&mut self, kind: KindId) {
-        let settings = self.settings;
+        let (settings, recalled) = (self.settings, self.recalled.get(&kind).copied().unwrap_or(1));
         let state = self.state(kind);
         let Phase::Profiling { samples, .. } = &state.phase else { return };
         let mean = |resource: Resource| {
@@ -170,7 +174,10 @@ impl Weasel {
             ..usual
         };
         state.phase = Phase::Adapting { dominant, adaptation: Adaptation::new(config) };
-        self.changes.push(Change { kind, width: 1, why: Why::Profiled(dominant) });
+        // What a single one needs may have changed since an earlier run; from where to go on has not.
+        state.width = recalled.clamp(1, settings.most);
+        let change = Change { kind, width: state.width, why: Why::Profiled(dominant) };
+        self.changes.push(change);
     }
 
     /// An interval is over: every kind that ran in it takes a step.
@@ -232,6 +239,10 @@ impl Pack for Weasel {
 
     fn could_ever_admit(&self, demand: DemandId) -> bool {
         self.capacity.width > 0 && self.reserved.could_have(self.kinds.asked(demand))
+    }
+
+    fn recall(&mut self, kind: KindId, past: &Past) {
+        self.recalled.extend(past.width.map(|width| (kind, width)));
     }
 
     fn queued(&mut self, kind: KindId) {

@@ -93,6 +93,14 @@ fn a_kind_runs_alone_first_and_then_as_often_as_there_is_use_for_it() {
 }
 
 #[test]
+fn what_an_earlier_run_came_to_is_where_the_next_goes_on() {
+    let mut machine = Machine::new(TWO, "weasel:interval=1s", &[CPU, CPU], &[100_000, 0]);
+    machine.pack.recall(KindId(0), &Past { width: Some(13), ..Past::default() });
+    let changes: Vec<Change> = (0..12).flat_map(|_| machine.step()).collect();
+    assert_eq!(changes[0], Change { kind: KindId(0), width: 13, why: Why::Profiled(Resource::Cpu) });
+}
+
+#[test]
 fn kinds_that_need_different_things_run_beside_each_other() {
     let mut machine = Machine::new(TWO, "weasel:interval=1s", &[CPU, NETWORK], &[100_000, 100_000]);
     (0..600).for_each(|_| drop(machine.step()));
