@@ -81,8 +81,10 @@ impl Place {
             let arguments = load.arguments.replace(' ', "', '");
             let (name, tasks) = (load.name.replace(' ', "-"), load.tasks);
             let work = self.work.display();
-            let _ =
-                writeln!(text, "  {name}: {{ foreach: {{ i: 1..{tasks} }}, exec: ['{work}', '{arguments}', 'task={{i}}'] }}");
+            let _ = writeln!(
+                text,
+                "  {name}: {{ foreach: {{ i: 1..{tasks} }}, exec: ['{work}', '{arguments}', 'task={{i}}'] }}"
+            );
         }
         text
     }

@@ -321,7 +321,7 @@ impl Pack for Learn {
         self.promise();
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
         let is_idle = self.busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
-        let work = sample.moved_bytes_per_s as f64;
+        let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
         let kinds: Vec<KindId> = self.states.keys().copied().collect();
         for kind in kinds {
@@ -333,6 +333,7 @@ impl Pack for Learn {
                 took: std::mem::take(&mut state.took),
                 // Of several, nobody knows whose it is.
                 work: if alone { work } else { 0.0 },
+                busy,
                 time: state.time,
                 differs: state.differs,
                 is_idle,

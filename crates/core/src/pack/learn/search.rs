@@ -24,6 +24,8 @@ const MARGIN: f64 = 1.5;
 const ENOUGH_DONE: u32 = 8;
 /// Fewer bytes than this in a second tell nothing.
 pub(super) const LEAST_WORK: f64 = 2e6;
+/// Cores that are less busy than this tell nothing.
+const LEAST_BUSY: f64 = 0.03;
 /// How long it takes until more are tried again, at first and at last.
 const FIRST_PATIENCE: Duration = Duration::from_millis(2500);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
@@ -74,6 +76,8 @@ pub(super) struct Seen {
     pub(super) took: Duration,
     /// How many bytes went through networks and to and from disks, in a second.
     pub(super) work: f64,
+    /// How busy cores are.
+    pub(super) busy: f64,
     /// How long a task takes.
     pub(super) time: Duration,
     /// By how much that differs, on average.
@@ -139,10 +143,11 @@ pub(super) struct Search {
     done: u32,
     took: Duration,
     work: f64,
+    busy: f64,
     span: Duration,
-    /// For how long everything has idled, and whether anybody has drawn a conclusion from that.
+    /// For how long everything has idled, and from how many the number last leapt for that, with how busy cores were.
     idle: Duration,
-    has_hurried: bool,
+    hurried_from: Option<(u32, f64)>,
     /// Since when there may be as many as now.
     changed_at: Time,
 }
@@ -170,7 +175,8 @@ impl Search {
             work,
             span,
             idle,
-            has_hurried: false,
+            hurried_from: None,
+            busy: 0.0,
             changed_at,
         }
     }
@@ -205,7 +211,8 @@ impl Search {
 
     /// Counts anew, of as many tasks as before.
     fn restart(&mut self) {
-        (self.done, self.took, self.work, self.span) = (0, Duration::ZERO, 0.0, Duration::ZERO);
+        (self.done, self.took, self.span) = (0, Duration::ZERO, Duration::ZERO);
+        (self.work, self.busy) = (0.0, 0.0);
     }
 
     /// Takes in what was seen; says why there is another number, if there is.
@@ -216,14 +223,15 @@ impl Search {
         }
         let quickest = self.quickest.into_iter().chain(Some(seen.time)).filter(|time| !time.is_zero()).min();
         self.quickest = quickest;
-        if let Some(why) = self.hurry(now, span, seen) {
-            return Some(why);
-        }
         self.done += seen.done;
         self.ended += seen.done;
         self.took += seen.took;
         self.work += seen.work * span.as_secs_f64();
+        self.busy += seen.busy * span.as_secs_f64();
         self.span += span;
+        if let Some(why) = self.hurry(now, span, seen) {
+            return Some(why);
+        }
         if let Some(why) = self.check_time(now, seen) {
             return Some(why);
         }
@@ -272,11 +280,21 @@ impl Search {
     fn hurry(&mut self, now: Time, span: Duration, seen: &Seen) -> Option<Why> {
         self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
         let is_silent = self.idle >= LONG_SILENT && seen.is_silent;
-        let is_long = self.idle >= LONG_IDLE && !self.has_hurried;
+        let is_long = self.idle >= LONG_IDLE && self.hurried_from.is_none();
         if !matches!(self.phase, Phase::Trying(None)) || self.leap == NEXT_LEAP || !is_silent && !is_long {
             return None;
         }
-        (self.has_hurried, self.idle) = (true, Duration::ZERO);
+        let busy = self.busy / self.span.as_secs_f64().max(1e-9);
+        if let Some((fewer, before)) = self.hurried_from
+            && before > LEAST_BUSY
+            && busy < before * (1.0 + CLEARLY_PAYS * (f64::from(self.width) / f64::from(fewer) - 1.0))
+        {
+            // They do not even compute more: they are in each other's way.
+            self.leap = NEXT_LEAP;
+            self.set(fewer, now);
+            return Some(Why::Contention);
+        }
+        (self.hurried_from, self.idle) = (Some((self.width, busy)), Duration::ZERO);
         self.leap(now)
     }
 
