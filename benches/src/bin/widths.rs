@@ -26,8 +26,8 @@ struct Options {
     #[arg(long, default_value = "")]
     load: String,
     /// How often the best number and the engine's own are compared
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
     /// Seed of the peaks of memory
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
     let bench = Bench {
         engine: Engine { throng: options.throng.canonicalize()? },
         place: Place::new()?,
-        rounds: options.rounds,
+        rounds: options.rounds as usize,
         cores: std::thread::available_parallelism()?.get() as u32,
     };
     let wants = |part| options.only.is_empty() || options.only.contains(&part);

@@ -147,7 +147,7 @@ const WIDTHS_SHOWN: usize = 8;
 /// How many of each kind were to run at once in the end, where that is learnt.
 fn learnt_widths(recording: &Recording) -> BTreeMap<String, u32> {
     let change = |(_, entry): (Time, Entry)| match entry {
-        Entry::Command(Command::Width(change)) => {
+        Entry::Command(Command::Width(change)) if change.kind.index() < recording.flow.kind_count() => {
             Some((recording.flow.kind_name(change.kind).to_owned(), change.width))
         }
         _ => None,

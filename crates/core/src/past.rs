@@ -48,7 +48,7 @@ pub struct Took {
     pub seconds: f64,
     /// Seconds on cores.
     pub core_seconds: f64,
-    /// Most memory held at once.
+    /// Most memory held at once; nothing if that is not known.
     pub peak_bytes: f64,
     /// Read from disks.
     pub read_bytes: f64,
@@ -88,7 +88,9 @@ impl Past {
         if took.seconds > 0.0 {
             self.cores.add(weight, took.core_seconds / took.seconds);
         }
-        self.peak_bytes.add(weight, took.peak_bytes);
+        if took.peak_bytes > 0.0 {
+            self.peak_bytes.add(if self.peak_bytes.mean > 0.0 { weight } else { 1.0 }, took.peak_bytes);
+        }
         self.read_bytes.add(weight, took.read_bytes);
         self.written_bytes.add(weight, took.written_bytes);
         self.output_bytes.add(weight, took.output_bytes);

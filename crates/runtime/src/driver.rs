@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use thiserror::Error;
-use throng_core::ids::{ObjectId, TaskId};
+use throng_core::ids::{DemandId, KindId, ObjectId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{CacheTally, Event, Node};
 use throng_core::past::Past;
@@ -149,9 +149,10 @@ impl Engine {
     /// What is known by now of each kind of which a task has ended well in this run.
     pub fn pasts(&self) -> Vec<KindPast> {
         let core = self.shared.lock();
-        let kinds = core.pasts.iter().zip(&core.kinds).filter(|(_, kind)| kind.done > 0);
+        let kinds = core.pasts.iter().zip(&core.kinds).enumerate().filter(|(_, (_, kind))| kind.done > 0);
+        let found = |at: usize| core.node.found(KindId::at(at));
         kinds
-            .map(|(past, kind)| KindPast::new(&kind.name, &Past { width: kind.width.or(past.width), ..*past }))
+            .map(|(at, (past, kind))| KindPast::new(&kind.name, &Past { width: found(at).or(past.width), ..*past }))
             .collect()
     }
 
@@ -214,6 +215,9 @@ impl Driver {
             let known = core.kinds.iter_mut().zip(&core.pasts);
             known.for_each(|(kind, past)| kind.width = past.width);
         }
+        let mut demands = (0..parts.flow.demand_count()).map(|demand| parts.flow.demand(DemandId::at(demand)));
+        let fences = Fences::new(parts.holds_to_memory && demands.any(|demand| demand.memory_bytes > 0));
+        let learns_memory = core.node.learnt_memory_bytes().is_some();
         let shared = Arc::new(Shared {
             flow: parts.flow,
             clock: parts.clock,
@@ -234,8 +238,9 @@ impl Driver {
             tasks_files_limit,
             orphans: Orphans::adopt(),
             boot: host::boot_id(),
-            fences: Fences::new(parts.holds_to_memory),
+            fences,
             kills: Kills::new(),
+            learns_memory,
             own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             core: Mutex::new(core),
@@ -290,6 +295,7 @@ impl Driver {
             metering.finish();
         }
         shared.dismiss_slots();
+        shared.fences.end();
         bringing.finish();
         keeper.join().expect("writing a file does not panic");
         self.write(&syncing);

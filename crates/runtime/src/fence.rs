@@ -1,62 +1,77 @@
-//! A control group around the task of a slot that says how much memory it needs: the kernel holds it to that.
+//! A control group around an attempt that says how much memory it needs: the kernel holds it to that.
 //!
 //! ```text
-//!   the engine's own group ──┬── throng-PID-0    the task in slot 0, held to its `memory`
-//!                            └── throng-PID-1    ...
+//!   the engine's own group ──┬── throng-PID-0    an attempt, held to its `memory`
+//!                            └── throng-PID-1    the next one
 //! ```
 //!
 //! Groups can be made where the engine is root, or where its own group has been given to it (`systemd-run --user --scope -p Delegate=yes`).
-//! Where they cannot, what a task says it needs is kept free for it, and nobody holds it to that. A group of the second version may not have
-//! processes beside groups: there the engine moves into one of its own, if it is alone in its group, and back when it ends.
+//! Where they cannot, what a task says it needs is kept free for it, and nobody holds it to that. Each attempt has a group of its own: files in
+//! memory and processes that one leaves behind are not the next one's. A group of the second version may not have processes beside groups: there
+//! the engine moves into one of its own before it starts anything, if it is alone in its group, and back when the run is over.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::host::cgroup::{self, MemoryGroup};
 
-/// What the names of groups begin with; the number of the engine and of the slot follow.
+/// What the names of groups begin with; the number of the engine and of the attempt follow.
 const PREFIX: &str = "throng-";
 /// The name of the group that the engine itself moves into.
 const ENGINE: &str = "engine";
 /// No shell starts in less, so nobody is held to less.
 const LEAST_BYTES: u64 = 16 << 20;
 
-/// Whether and where groups can be made, found out when the first is wanted.
+/// Where groups are made, if they can be.
 #[derive(Debug)]
 pub(crate) struct Fences {
-    is_wanted: bool,
-    parent: OnceLock<Option<Parent>>,
-}
-
-/// A group in which others can be made.
-#[derive(Debug)]
-struct Parent {
-    group: MemoryGroup,
-    /// Whether the engine has moved out of it.
-    has_moved: bool,
+    parent: Option<Parent>,
+    made: AtomicU64,
+    /// Groups that could not be taken away yet.
+    left: Mutex<Vec<PathBuf>>,
 }
 
 impl Fences {
-    /// Nothing is made yet.
+    /// Sees to it that groups can be made, if anybody will want one. Nothing may have been started yet.
     pub(crate) fn new(is_wanted: bool) -> Fences {
-        Fences { is_wanted, parent: OnceLock::new() }
+        let own = if is_wanted { cgroup::memory_groups().into_iter().next() } else { None };
+        Fences { parent: own.and_then(Parent::prepare), made: AtomicU64::new(0), left: Mutex::default() }
     }
 
-    /// Makes a fence for a slot, if that can be done here.
-    pub(crate) fn make(&self, slot: u32) -> Option<Fence> {
-        let find = || cgroup::memory_groups().into_iter().next().and_then(Parent::prepare);
-        let parent = self.parent.get_or_init(|| find().filter(|_| self.is_wanted)).as_ref()?;
-        Fence::make(parent.group.below(&name(&slot.to_string())))
+    /// Makes a group for an attempt, if that can be done here.
+    pub(crate) fn make(&self, bytes: u64) -> Option<Fence<'_>> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let group = self.parent.as_ref()?.group.below(&name(&number.to_string()));
+        std::fs::create_dir(group.directory()).ok()?;
+        let processes = group
+            .set_limit(bytes.max(LEAST_BYTES))
+            .and_then(|()| OpenOptions::new().write(true).open(group.directory().join("cgroup.procs")));
+        match processes {
+            Ok(processes) => Some(Fence { group, processes, fences: self }),
+            Err(_) => {
+                let _ = std::fs::remove_dir(group.directory());
+                None
+            }
+        }
+    }
+
+    /// Everything has ended: nothing stays behind.
+    pub(crate) fn end(&self) {
+        for group in self.left.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            let _ = std::fs::remove_dir(group);
+        }
+        if let Some(parent) = &self.parent {
+            parent.move_back();
+        }
     }
 }
 
 impl Drop for Fences {
     fn drop(&mut self) {
-        if let Some(Some(parent)) = self.parent.get().map(|parent| parent.as_ref().filter(|parent| parent.has_moved)) {
-            parent.move_back();
-        }
+        self.end();
     }
 }
 
@@ -64,27 +79,30 @@ fn name(of: &str) -> String {
     format!("{PREFIX}{}-{of}", std::process::id())
 }
 
+/// A group in which others can be made.
+#[derive(Debug)]
+struct Parent {
+    group: MemoryGroup,
+    /// Whether the engine has moved out of it.
+    has_moved: AtomicBool,
+}
+
 impl Parent {
     /// Sees to it that groups can be made in a group, and takes away what dead engines have left there.
     fn prepare(group: MemoryGroup) -> Option<Parent> {
         sweep(group.directory());
-        if group.is_old() {
-            return Some(Parent { group, has_moved: false });
-        }
-        let parent = Parent { group, has_moved: true };
-        let controls = parent.read("cgroup.subtree_control");
-        if has_memory(&controls) {
-            return Some(Parent { has_moved: false, ..parent });
-        }
-        if !has_memory(&parent.read("cgroup.controllers")) {
-            return None;
+        let parent = Parent { group, has_moved: AtomicBool::new(false) };
+        if parent.group.is_old() || has_memory(&parent.read("cgroup.subtree_control")) {
+            return Some(parent);
         }
         let own = std::process::id().to_string();
         let is_alone = parent.read("cgroup.procs").lines().eq([own.as_str()]);
-        if !is_alone || std::fs::create_dir(parent.engine()).is_err() {
+        if !is_alone || !has_memory(&parent.read("cgroup.controllers")) {
             return None;
         }
-        let moved = std::fs::write(parent.engine().join("cgroup.procs"), "0")
+        std::fs::create_dir(parent.engine()).ok()?;
+        parent.has_moved.store(true, Ordering::Relaxed);
+        let moved = std::fs::write(parent.engine().join("cgroup.procs"), &own)
             .and_then(|()| parent.write("cgroup.subtree_control", "+memory"));
         if moved.is_err() {
             parent.move_back();
@@ -107,9 +125,11 @@ impl Parent {
 
     /// Best effort: whatever stays does no harm.
     fn move_back(&self) {
-        let _ = self.write("cgroup.subtree_control", "-memory");
-        let _ = self.write("cgroup.procs", "0");
-        let _ = std::fs::remove_dir(self.engine());
+        if self.has_moved.swap(false, Ordering::Relaxed) {
+            let _ = self.write("cgroup.subtree_control", "-memory");
+            let _ = self.write("cgroup.procs", &std::process::id().to_string());
+            let _ = std::fs::remove_dir(self.engine());
+        }
     }
 }
 
@@ -130,51 +150,33 @@ fn sweep(directory: &Path) {
     }
 }
 
-/// The group of a slot.
+/// The group of an attempt.
 #[derive(Debug)]
-pub(crate) struct Fence {
+pub(crate) struct Fence<'a> {
     group: MemoryGroup,
     processes: File,
-    limit_bytes: Option<u64>,
-    kills: u64,
+    fences: &'a Fences,
 }
 
-impl Fence {
-    fn make(group: MemoryGroup) -> Option<Fence> {
-        match std::fs::create_dir(group.directory()) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return None,
-            _ => {}
-        }
-        let processes = OpenOptions::new().write(true).open(group.directory().join("cgroup.procs")).ok()?;
-        let kills = group.kills();
-        Some(Fence { group, processes, limit_bytes: None, kills })
-    }
-
-    /// Holds whoever comes to so much memory; says whether it does.
-    pub(crate) fn hold_to(&mut self, bytes: u64) -> bool {
-        let bytes = bytes.max(LEAST_BYTES);
-        if self.limit_bytes != Some(bytes) {
-            self.limit_bytes = self.group.set_limit(bytes).ok().map(|()| bytes);
-        }
-        self.limit_bytes.is_some()
-    }
-
+impl Fence<'_> {
     /// The file in which a process says that it comes.
     pub(crate) fn processes(&self) -> &File {
         &self.processes
     }
 
-    /// Whether the kernel has killed somebody in it since it was last asked.
-    pub(crate) fn was_overrun(&mut self) -> bool {
-        let kills = self.group.kills();
-        std::mem::replace(&mut self.kills, kills) < kills
+    /// How many the kernel has killed in it.
+    pub(crate) fn kills(&self) -> u64 {
+        self.group.kills()
     }
 }
 
-impl Drop for Fence {
+impl Drop for Fence<'_> {
     fn drop(&mut self) {
-        // Whoever a task has left behind may still be in it; then the next engine takes it away.
-        let _ = std::fs::remove_dir(self.group.directory());
+        // Whoever a task has left behind may still be about to end.
+        if std::fs::remove_dir(self.group.directory()).is_err() {
+            let mut left = self.fences.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.push(self.group.directory().to_owned());
+        }
     }
 }
 
@@ -184,9 +186,8 @@ mod tests {
 
     #[test]
     fn controllers_are_told_by_their_whole_names() {
-        assert!(
-            has_memory("cpu memory pids\n") && !has_memory("cpuset hugetlb memory_recursiveprot\n") && !has_memory("")
-        );
+        assert!(has_memory("cpu memory pids\n"));
+        assert!(!has_memory("cpuset hugetlb memory_recursiveprot\n") && !has_memory(""));
     }
 
     #[test]
@@ -202,5 +203,45 @@ mod tests {
             std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         left.sort();
         assert_eq!(left, ["other", own.as_str(), "throng-notes"]);
+    }
+
+    /// Files as a group of the second version has them; what the kernel would do with what is written is not done.
+    fn second_version(processes: &str, controllers: &str) -> (tempfile::TempDir, MemoryGroup) {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, text) in
+            [("cgroup.procs", processes), ("cgroup.controllers", controllers), ("cgroup.subtree_control", "")]
+        {
+            std::fs::write(folder.path().join(file), text).unwrap();
+        }
+        let group = MemoryGroup::new(folder.path(), false);
+        (folder, group)
+    }
+
+    #[test]
+    fn an_engine_that_is_alone_makes_way_for_groups_and_comes_back() {
+        let own = std::process::id().to_string();
+        let (folder, group) = second_version(&format!("{own}\n"), "cpu memory\n");
+        let parent = Parent::prepare(group).unwrap();
+        let engine = folder.path().join(name(ENGINE));
+        assert_eq!(std::fs::read_to_string(engine.join("cgroup.procs")).unwrap(), own);
+        assert_eq!(parent.read("cgroup.subtree_control"), "+memory");
+        // Here it is a file like any other, and would keep the directory.
+        std::fs::remove_file(engine.join("cgroup.procs")).unwrap();
+        parent.move_back();
+        assert!(!engine.exists());
+        assert_eq!((parent.read("cgroup.subtree_control"), parent.read("cgroup.procs")), ("-memory".to_owned(), own));
+    }
+
+    #[test]
+    fn an_engine_among_others_moves_nobody() {
+        let own = std::process::id();
+        for (processes, controllers) in
+            [(format!("1\n{own}\n"), "memory"), (format!("{own}\n"), "cpu io"), (String::new(), "memory")]
+        {
+            let (folder, group) = second_version(&processes, controllers);
+            assert!(Parent::prepare(group).is_none());
+            assert_eq!(std::fs::read_to_string(folder.path().join("cgroup.procs")).unwrap(), processes);
+            assert!(!folder.path().join(name(ENGINE)).exists());
+        }
     }
 }

@@ -80,8 +80,9 @@ pub struct Shared {
     pub(crate) boot: u64,
     /// What holds tasks to the memory that they say they need.
     pub(crate) fences: Fences,
-    /// Whom the kernel has killed for want of memory.
+    /// Whom the kernel has killed for want of memory, and whether that matters because what tasks need is learnt.
     pub(crate) kills: Kills,
+    pub(crate) learns_memory: bool,
     /// The most memory that the engine has held, looked at now and then.
     pub(crate) own_peak_bytes: AtomicU64,
     pub(crate) slots: Vec<Slot>,
@@ -608,7 +609,8 @@ fn took(result: &AttemptResult) -> Took {
     Took {
         seconds: ended.since(*started).as_secs_f64(),
         core_seconds: (usage.user_us + usage.system_us) as f64 / 1e6,
-        peak_bytes: usage.peak_memory_bytes as f64,
+        // The engine's own peak says nothing of a task.
+        peak_bytes: if usage.peak_is_bound { 0.0 } else { usage.peak_memory_bytes as f64 },
         read_bytes: usage.blocks_in as f64 * BLOCK_BYTES,
         written_bytes: usage.blocks_out as f64 * BLOCK_BYTES,
         output_bytes: result.made.iter().map(|made| made.stamp.size as f64).sum(),
@@ -622,10 +624,10 @@ fn slept(time: std::time::Duration) -> Spent {
 
 /// What an attempt took, for a node that learns.
 fn spent(attempt: &Attempt) -> Spent {
-    let Usage { user_us, system_us, peak_memory_bytes, .. } = attempt.usage;
+    let Usage { user_us, system_us, peak_memory_bytes, peak_is_bound, .. } = attempt.usage;
     Spent {
         time_us: attempt.ended.since(attempt.started).as_micros() as u64,
         computing_us: user_us.saturating_add(system_us),
-        peak_bytes: peak_memory_bytes,
+        peak_bytes: if peak_is_bound { 0 } else { peak_memory_bytes },
     }
 }

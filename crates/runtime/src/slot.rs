@@ -193,7 +193,7 @@ pub struct SlotRunner<'a> {
     /// Whether the attempt has got so far that what lies where its outputs belong is its own.
     has_made_room: bool,
     /// What holds the attempt to the memory that it says it needs.
-    fence: Option<Fence>,
+    fence: Option<Fence<'a>>,
 }
 
 /// Why an attempt did not get as far as a process, or not well past it.
@@ -247,6 +247,7 @@ impl<'a> SlotRunner<'a> {
             });
             self.set_outputs_aside(job.task, file.as_deref(), &mut result);
         }
+        self.fence = None;
         // Only now: whoever finds this cell filled has to see to the outputs as well.
         self.shared.table.cell(self.slot.index()).clear();
         result

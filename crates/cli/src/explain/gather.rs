@@ -90,6 +90,7 @@ struct Story {
     attempts: Vec<Attempt>,
     /// Whether the last of them was stopped because memory was short.
     was_stopped: bool,
+    last_outcome: Option<Outcome>,
     is_failed: bool,
     is_done: bool,
     /// The failure through which the task was skipped.
@@ -120,6 +121,7 @@ impl Story {
             lost_inputs: 0,
             attempts: Vec::new(),
             was_stopped: false,
+            last_outcome: None,
             is_failed: false,
             is_done: false,
             skipped_by: None,
@@ -174,7 +176,7 @@ impl Story {
                 }
                 Entry::Attempt(attempt) => {
                     if attempt.task == task {
-                        story.was_stopped = matches!(attempt.outcome, Outcome::MadeRoom | Outcome::OutOfMemory);
+                        story.last_outcome = Some(attempt.outcome);
                         story.ended(scene, &attempt);
                     }
                     if attempt.outcome != Outcome::Done || flow.children(attempt.task).any(|child| child == task) {
@@ -198,6 +200,8 @@ impl Story {
                     }
                 }
                 Entry::Command(Command::Interrupt { task: subject, retry_at: at, .. }) if subject == task => {
+                    let outcome = story.last_outcome;
+                    story.was_stopped = outcome.is_some_and(|outcome| outcome.waits_for_memory(now, at));
                     retry_at = at;
                 }
                 Entry::Skipped(subject) if subject == task => {

@@ -139,12 +139,15 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// What a demand reserves. Without requests, cores and memory are anybody's; the rest never is.
+    /// What a demand reserves. Only with `requests`, cores are; with `fixed`, memory is anybody's, too; the rest never is.
     fn amounts(&self, demand: DemandId) -> Vec<(&'a str, u64)> {
         let demand = self.flow.demand(demand);
         let mut amounts = demand.named;
         if self.setup.pack.starts_with("requests") {
-            amounts.extend([(CORES, demand.cpus_milli), (MEMORY, demand.memory_bytes)]);
+            amounts.push((CORES, demand.cpus_milli));
+        }
+        if !self.setup.pack.starts_with("fixed") {
+            amounts.push((MEMORY, demand.memory_bytes));
         }
         amounts
     }

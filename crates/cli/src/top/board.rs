@@ -206,7 +206,7 @@ impl Board {
                 self.note_failure(now, task, attempt, true);
             }
             Command::Interrupt { task, attempt, retry_at } if task.index() < self.is_pending.len() => {
-                let was_stopped = self.outcome(task) == Some(Outcome::MadeRoom);
+                let was_stopped = self.outcome(task).is_some_and(|outcome| outcome.waits_for_memory(now, retry_at));
                 match retry_at {
                     Some(_) if was_stopped => drop(self.for_memory.insert(task)),
                     Some(_) => {

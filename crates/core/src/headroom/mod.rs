@@ -25,6 +25,8 @@ use crate::pack::{Kinds, Uses};
 use crate::past::{Figure, Past};
 use crate::time::Time;
 
+/// What a task holds of which nothing is known but that it was short.
+const HARDLY_ANY: f64 = 16e6;
 /// This part of the memory is not promised to anybody.
 const RESERVE: f64 = 0.04;
 /// With less than this part free, somebody has to go.
@@ -221,7 +223,9 @@ impl Headroom {
         if let Some(peak) = peak_bytes {
             let peaks = self.peaks.entry(task.kind).or_default();
             let (grew_for, ran_for) = (task.grew_at.since(task.started), now.since(task.started));
-            peaks.learn(Ended { bytes: task.most.max(peak as f64), grew_for, ran_for });
+            // Who was never seen, and whose peak is not known, ended before anybody could look: so soon, nobody holds much.
+            let most = task.most.max(peak as f64);
+            peaks.learn(Ended { bytes: if most > 0.0 { most } else { HARDLY_ANY }, grew_for, ran_for });
         }
         if self.running == 0 {
             (self.coming, self.variance, self.held) = (0.0, 0.0, 0.0);
@@ -288,7 +292,7 @@ impl Headroom {
             let mut staying: Vec<(usize, &Task)> =
                 slots.filter_map(|(at, task)| Some((at, task.as_ref().filter(|task| !task.goes)?))).collect();
             if let [(at, task)] = staying.as_slice() {
-                if free < LOW * self.all && task.held > self.all / 2.0 {
+                if free < LOW * self.all && task.held >= (1.0 - LOW) * self.all {
                     told.push((SlotId::at(*at), Relief::Never));
                     self.tell_to_go(*at);
                 }

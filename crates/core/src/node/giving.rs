@@ -65,9 +65,7 @@ impl Node {
     pub fn take_waiting(&mut self, out: &mut Vec<Command>) -> Vec<ReadyTask> {
         let mut waiting = self.take_queued();
         waiting.extend(std::mem::take(&mut self.retries).into_values().map(|(ready, _)| ready));
-        if let Some(pressing) = &mut self.pressing {
-            waiting.extend(pressing.take_all());
-        }
+        waiting.extend(self.take_aside());
         if let Some(stage) = &mut self.stage {
             for task in stage.task_ids() {
                 waiting.extend(stage.give_up(&self.flow, task, out));
@@ -89,7 +87,7 @@ impl Node {
             }
         } else if let Some(at) = self.retries.keys().find(|(_, waiting)| *waiting == task).copied() {
             self.retries.remove(&at);
-        } else if self.pressing.as_mut().is_some_and(|pressing| pressing.forget(task)) {
+        } else if self.forget_aside(task) {
             self.left(task);
         } else if self.stage.as_mut().and_then(|stage| stage.give_up(&self.flow, task, out)).is_none() {
             self.forgotten.insert(task);

@@ -147,6 +147,11 @@ impl Node {
         self.policies.pack.measures_every()
     }
 
+    /// How many tasks of a kind at once were found best, if that is learnt.
+    pub fn found(&self, kind: KindId) -> Option<u32> {
+        self.policies.pack.found(kind)
+    }
+
     /// How much memory there is for tasks, where what they need of it is learnt.
     pub fn learnt_memory_bytes(&self) -> Option<u64> {
         self.pressing.as_ref().map(|pressing| pressing.headroom().all_bytes())

@@ -39,7 +39,7 @@ pub use stage::{CacheTally, FETCHES_AT_ONCE};
 use crate::headroom::Headroom;
 use crate::ids::{ClassId, DemandId, KindId, SlotId, TaskId};
 use crate::order::Order;
-use crate::pack::Pack;
+use crate::pack::{Pack, Spent};
 use crate::past::Past;
 use crate::pools::{Grant, Pools};
 use crate::time::Time;
@@ -100,8 +100,8 @@ struct Running {
     is_forgotten: bool,
     started: Time,
     alarm: Option<Time>,
-    /// The most memory that it held, once that is known.
-    peak_bytes: Option<u64>,
+    /// What it took, once that is known.
+    spent: Option<Spent>,
     /// Room that is reserved for what it writes.
     output_bytes: u64,
 }
@@ -230,8 +230,7 @@ impl Node {
             Event::Finished { slot, end } => self.finished(now, slot, end, out),
             Event::Spent { slot, spent } => {
                 if let Some(running) = &mut self.slots[slot.index()] {
-                    running.peak_bytes = Some(spent.peak_bytes);
-                    self.policies.pack.spent(now, running.demand, &spent);
+                    running.spent = Some(spent);
                 }
             }
             Event::Uses { slot, uses } => self.uses(now, slot, &uses),
@@ -429,9 +428,9 @@ impl Node {
         if let Some(pressing) = &mut self.pressing {
             pressing.started(now, slot, demand, ready.task);
         }
-        let (killed, is_forgotten, started, peak_bytes) = (None, false, now, None);
+        let (killed, is_forgotten, started, spent) = (None, false, now, None);
         let running =
-            Running { ready, is_shared, demand, grant, killed, is_forgotten, started, alarm, peak_bytes, output_bytes };
+            Running { ready, is_shared, demand, grant, killed, is_forgotten, started, alarm, spent, output_bytes };
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
@@ -448,15 +447,19 @@ impl Node {
         let ended = self.slots[slot.index()].take().expect("what has finished was running");
         let was_stopped = match end {
             End::Killed => ended.killed == Some(KillReason::Memory),
-            End::OutOfMemory => self.can_wait_for_room(slot, ended.ready.task, ended.peak_bytes),
+            End::OutOfMemory => self.can_wait_for_room(slot, ended.ready.task, ended.spent),
             End::Done | End::Failed { .. } => false,
         };
         self.free.push(slot);
+        // What did not come to a good end tells nothing of what others will take.
+        let spent = ended.spent.filter(|_| end == End::Done);
+        if let Some(spent) = &spent {
+            self.policies.pack.spent(now, ended.demand, spent);
+        }
         self.policies.pack.ended(ended.demand);
         self.pools.give_back(&ended.grant);
         if let Some(pressing) = &mut self.pressing {
-            // What did not come to a good end may not have come to its peak.
-            pressing.ended(now, slot, ended.peak_bytes.filter(|_| end == End::Done));
+            pressing.ended(now, slot, spent.map(|spent| spent.peak_bytes));
         }
         if let Some(alarm) = ended.alarm {
             self.alarms.remove(&(alarm, slot));

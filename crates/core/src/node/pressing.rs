@@ -9,11 +9,14 @@ use std::time::Duration;
 use super::{Command, KillReason, Node, ReadyTask, way_to_run};
 use crate::headroom::{Headroom, Relief};
 use crate::ids::{DemandId, SlotId, TaskId};
-use crate::pack::Uses;
+use crate::pack::{Spent, Uses};
 use crate::time::Time;
 
 /// Nobody waits longer than this, and four times the time for which it had run, while others start.
 const LEAST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whom the kernel kills more often than this fails, whatever room there is.
+const MOST_KILLS: u32 = 5;
 
 /// A task that was stopped.
 #[derive(Clone, Copy, Debug)]
@@ -32,11 +35,13 @@ pub(super) struct Pressing {
     aside: VecDeque<Aside>,
     /// What tasks need that were stopped, or are about to be.
     known: BTreeMap<TaskId, u64>,
+    /// How often the kernel has killed a task.
+    kills: BTreeMap<TaskId, u32>,
 }
 
 impl Pressing {
     pub(super) fn new(headroom: Headroom) -> Pressing {
-        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new() }
+        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new(), kills: BTreeMap::new() }
     }
 
     pub(super) fn headroom(&self) -> &Headroom {
@@ -58,12 +63,12 @@ impl Pressing {
     }
 
     /// Lets all go that wait.
-    pub(super) fn take_all(&mut self) -> Vec<ReadyTask> {
+    fn take_all(&mut self) -> Vec<ReadyTask> {
         self.aside.drain(..).map(|aside| aside.ready).collect()
     }
 
     /// Lets one go; says whether it waited here.
-    pub(super) fn forget(&mut self, task: TaskId) -> bool {
+    fn forget(&mut self, task: TaskId) -> bool {
         self.known.remove(&task);
         let before = self.aside.len();
         self.aside.retain(|aside| aside.ready.task != task);
@@ -72,6 +77,24 @@ impl Pressing {
 }
 
 impl Node {
+    /// Lets all tasks go that wait for memory.
+    pub(super) fn take_aside(&mut self) -> Vec<ReadyTask> {
+        let tasks = self.pressing.as_mut().map(Pressing::take_all).unwrap_or_default();
+        for task in &tasks {
+            self.policies.pack.unqueued(self.flow.kind(task.task));
+        }
+        tasks
+    }
+
+    /// Lets a task go; says whether it waited for memory.
+    pub(super) fn forget_aside(&mut self, task: TaskId) -> bool {
+        let was_there = self.pressing.as_mut().is_some_and(|pressing| pressing.forget(task));
+        if was_there {
+            self.policies.pack.unqueued(self.flow.kind(task));
+        }
+        was_there
+    }
+
     /// Takes in what an attempt uses.
     pub(super) fn uses(&mut self, now: Time, slot: SlotId, uses: &Uses) {
         let Some(running) = &self.slots[slot.index()] else { return };
@@ -99,11 +122,16 @@ impl Node {
     }
 
     /// Whether a task that the kernel has killed for want of memory can run when there is room for what it needs.
-    pub(super) fn can_wait_for_room(&mut self, slot: SlotId, task: TaskId, peak_bytes: Option<u64>) -> bool {
+    pub(super) fn can_wait_for_room(&mut self, slot: SlotId, task: TaskId, spent: Option<Spent>) -> bool {
         let Some(pressing) = &mut self.pressing else { return false };
-        let needed = pressing.headroom.ran_out(slot, peak_bytes);
-        pressing.known.extend(needed.map(|bytes| (task, bytes)));
-        needed.is_some()
+        let Some(bytes) = pressing.headroom.ran_out(slot, spent.map(|spent| spent.peak_bytes)) else { return false };
+        let kills = pressing.kills.entry(task).or_default();
+        *kills += 1;
+        if *kills > MOST_KILLS {
+            return false;
+        }
+        pressing.known.insert(task, bytes);
+        true
     }
 
     /// Keeps a task that was stopped until there is room for it.

@@ -80,6 +80,10 @@ pub trait Pack: Send {
     fn could_ever_admit(&self, demand: DemandId) -> bool;
     /// What tasks of a kind took in earlier runs on machines like this one: a starting point.
     fn recall(&mut self, _kind: KindId, _past: &Past) {}
+    /// How many of a kind at once were found best, as far as that is known: for the next run.
+    fn found(&self, _kind: KindId) -> Option<u32> {
+        None
+    }
     /// A task of a kind waits.
     fn queued(&mut self, _kind: KindId) {}
     /// A task of a kind waits no more.

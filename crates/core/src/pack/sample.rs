@@ -43,6 +43,6 @@ pub struct Spent {
     pub time_us: u64,
     /// On cores.
     pub computing_us: u64,
-    /// Most memory held at once.
+    /// Most memory held at once; nothing if that is not known.
     pub peak_bytes: u64,
 }

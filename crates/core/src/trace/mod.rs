@@ -49,6 +49,13 @@ pub enum Outcome {
     NodeDied,
 }
 
+impl Outcome {
+    /// Whether an attempt ended like this for want of memory, and the task waits for that: it is ready again at once, and not after a pause.
+    pub fn waits_for_memory(self, now: Time, retry_at: Option<Time>) -> bool {
+        matches!(self, Outcome::MadeRoom | Outcome::OutOfMemory) && retry_at == Some(now)
+    }
+}
+
 /// How an attempt has ended that was told to.
 impl From<KillReason> for Outcome {
     fn from(why: KillReason) -> Outcome {

@@ -13,6 +13,11 @@ pub struct MemoryGroup {
 }
 
 impl MemoryGroup {
+    /// A group of the first or the second version.
+    pub fn new(directory: &Path, is_old: bool) -> MemoryGroup {
+        MemoryGroup { directory: directory.to_owned(), is_old }
+    }
+
     /// Where it is.
     pub fn directory(&self) -> &Path {
         &self.directory

@@ -20,8 +20,9 @@ use throng_core::pack::Uses;
 const FINDING_COST: f64 = 0.002;
 /// How often members are found, at most.
 const FIND_EVERY: Duration = Duration::from_millis(250);
-/// More files than this are not kept open.
+/// More files than this are not kept open, and no more than this part of those that may be.
 const FILES_KEPT: usize = 8192;
+const FILES_PART: u64 = 4;
 
 /// A process of a task.
 #[derive(Debug)]
@@ -39,18 +40,21 @@ pub struct Groups {
     finding_took: Duration,
     page_bytes: u64,
     tick_us: u64,
+    files_kept: usize,
     text: [u8; 1024],
 }
 
 impl Groups {
     /// Nobody yet.
     pub fn new() -> Groups {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
         Groups {
             members: HashMap::new(),
             found_at: None,
             finding_took: Duration::ZERO,
             page_bytes: rustix::param::page_size() as u64,
             tick_us: 1_000_000 / rustix::param::clock_ticks_per_second().max(1),
+            files_kept: FILES_KEPT.min((limit / FILES_PART) as usize),
             text: [0; 1024],
         }
     }
@@ -93,7 +97,7 @@ impl Groups {
     fn add(&mut self, pid: i32, is_wanted: impl Fn(i32) -> bool) {
         let Ok(stat) = File::open(format!("/proc/{pid}/stat")) else { return };
         let Some(process) = read(&stat, &mut self.text) else { return };
-        if is_wanted(process.group) && self.members.len() < FILES_KEPT {
+        if is_wanted(process.group) && self.members.len() < self.files_kept {
             self.members.insert(pid, Member { group: process.group, stat });
         }
     }

@@ -27,6 +27,8 @@ const TASKS_EVERY: Duration = Duration::from_millis(100);
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 /// The same while it is short.
 const MEMORY_EVERY_WHEN_SHORT: Duration = Duration::from_millis(20);
+/// How often it is looked at whether the kernel has killed anybody.
+const KILLS_EVERY: Duration = Duration::from_secs(1);
 /// Memory is short if less than this part is free.
 const SHORT: f64 = 0.2;
 /// By this part of all memory, or more, what is free has changed much.
@@ -74,6 +76,7 @@ impl Metering {
             free_at_look: 0,
             cost: Duration::ZERO,
             looked_at: Instant::now(),
+            kills_at: Instant::now(),
         };
         let thread = std::thread::Builder::new().name("meter".to_owned()).spawn(move || watch.run(&stopped))?;
         Ok(Some(Metering { stop, thread }))
@@ -102,6 +105,7 @@ struct Watch {
     /// How long that took.
     cost: Duration,
     looked_at: Instant,
+    kills_at: Instant,
 }
 
 impl Watch {
@@ -113,6 +117,10 @@ impl Watch {
             let mut events = if self.is_time_to_look(free) { self.look_at_tasks(free) } else { Vec::new() };
             // With what tasks were just found to hold.
             let allowed = self.allowed_bytes(free);
+            if self.kills_at.elapsed() >= KILLS_EVERY {
+                self.kills_at = Instant::now();
+                self.shared.kills.look();
+            }
             if Instant::now() >= measure_at {
                 measure_at = measure_at.max(Instant::now() - self.every) + self.every;
                 let tier = self.shared.tier.as_ref();
@@ -172,7 +180,14 @@ impl Watch {
             return;
         }
         let mut core = self.shared.lock();
-        core.events.extend(events);
+        // Meanwhile another task may be in a slot.
+        let is_still_so = |event: &Event| match event {
+            Event::Uses { slot, .. } => {
+                self.known.get(slot).map(|known| known.group) == self.shared.target(*slot).group()
+            }
+            _ => true,
+        };
+        core.events.extend(events.into_iter().filter(is_still_so));
         let own = self.shared.drive(&mut core, None);
         assert!(own.is_none(), "this thread has no slot");
     }

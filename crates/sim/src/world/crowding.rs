@@ -272,13 +272,13 @@ impl World {
             memory_stalls: 0,
             runnable: (place.runnable_s / seconds).round() as u32,
         };
+        for (slot, uses) in seen {
+            self.tell(node, Event::Uses { slot, uses });
+        }
         if all_held > memory_bytes
             && let Some((slot, _)) = held.iter().copied().max_by_key(|(_, held)| *held)
         {
             self.kill_for_memory(node, slot);
-        }
-        for (slot, uses) in seen {
-            self.tell(node, Event::Uses { slot, uses });
         }
         self.plan_measuring(node);
         self.record(|_| Entry::Event(node::Event::Measured(sample)));

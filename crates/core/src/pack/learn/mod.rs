@@ -29,6 +29,8 @@ use crate::time::Time;
 
 /// Often enough to know within a second what short tasks need.
 const MEASURED_EVERY: Duration = Duration::from_millis(100);
+/// Nobody is measured more often than this.
+const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 /// So many tasks in earlier runs are worth beginning with what they took.
 const ENOUGH_TO_RECALL: u64 = 3;
 /// Below this share, cores idle though there is something to do: more tasks may be under way than their needs say.
@@ -109,7 +111,7 @@ impl Learn {
         policy.takes(&["interval", "most"])?;
         let most = policy.count("most", capacity.width.max(1))?.min(capacity.width.max(1));
         Ok(Learn {
-            interval: policy.time("interval", MEASURED_EVERY)?,
+            interval: policy.time("interval", MEASURED_EVERY)?.max(LEAST_INTERVAL),
             capacity: Capacity { width: most, ..capacity },
             cores: capacity.resources.cpus_milli as f64 / 1000.0,
             kinds,
@@ -296,7 +298,7 @@ impl Pack for Learn {
         let kind = self.kinds.of(demand);
         let state = self.state(kind);
         let time = Duration::from_micros(spent.time_us);
-        if state.search.is_fresh(Time(now.0.saturating_sub(spent.time_us * 1000))) {
+        if state.search.is_fresh(Time(now.0.saturating_sub(spent.time_us.saturating_mul(1000)))) {
             state.done += 1;
             state.took += time;
         }
@@ -343,6 +345,11 @@ impl Pack for Learn {
             self.say(kind, why);
         }
         std::mem::take(&mut self.changes)
+    }
+
+    fn found(&self, kind: KindId) -> Option<u32> {
+        let state = self.states.get(&kind).filter(|state| state.seen > 0)?;
+        if knows_cores(state.need) { Some(self.width(state)) } else { state.search.found() }
     }
 
     fn idle_kinds(&self) -> Vec<KindId> {

@@ -53,12 +53,14 @@ const HARDLY_LONGER: f64 = 1.25;
 /// After so long, a machine idles; and after so long if nothing at all goes to or from it.
 const LONG_IDLE: Duration = Duration::from_millis(400);
 const LONG_SILENT: Duration = Duration::from_millis(200);
+/// After so long, what was done in a hurry is looked at.
+const LONG_DOUBT: Duration = Duration::from_secs(30);
 /// So many times what tasks should take at most is surely too long.
 const SURELY: f64 = 1.5;
 /// After so many times what tasks take, all that began together have ended.
 const A_LITTLE_LONGER: f64 = 1.2;
 /// So much of what began together is most of it.
-const MOST_OF_THEM: f64 = 0.8;
+const MOST_OF_THEM: f64 = 0.9;
 /// What is moved tells what comes out after so long, if it would take longer than that until ends do.
 const LONG_USE: Duration = Duration::from_millis(500);
 const LONG_WAIT: Duration = Duration::from_secs(4);
@@ -148,6 +150,10 @@ pub(super) struct Search {
     /// For how long everything has idled, and from how many the number last leapt for that, with how busy cores were.
     idle: Duration,
     hurried_from: Option<(u32, f64)>,
+    /// When it is tried at last whether fewer would do.
+    doubt_at: Option<Time>,
+    /// The last number that was found good, if not best.
+    held: Option<u32>,
     /// Since when there may be as many as now.
     changed_at: Time,
 }
@@ -176,6 +182,8 @@ impl Search {
             span,
             idle,
             hurried_from: None,
+            doubt_at: None,
+            held: None,
             busy: 0.0,
             changed_at,
         }
@@ -183,6 +191,11 @@ impl Search {
 
     pub(super) fn width(&self) -> u32 {
         self.width
+    }
+
+    /// How many were last found good.
+    pub(super) fn found(&self) -> Option<u32> {
+        self.held
     }
 
     fn set(&mut self, width: u32, now: Time) {
@@ -260,9 +273,16 @@ impl Search {
                 self.leap(now)
             }
             Phase::Trying(_) => {
-                self.phase = Phase::Holding { output, time: seen.time, is_crowded: false };
-                self.restart();
+                self.hold(output, seen.time);
+                // Whoever came here in a hurry has not compared anything; that is made up for when there is time.
+                self.doubt_at = self.hurried_from.map(|_| now + LONG_DOUBT);
+                let is_longer = self.quickest.is_some_and(|quickest| seen.time > quickest.mul_f64(HARDLY_LONGER));
+                self.phase = Phase::Holding { output, time: seen.time, is_crowded: is_longer };
                 None
+            }
+            Phase::Holding { .. } if self.doubt_at.is_some_and(|time| now >= time) => {
+                self.doubt_at = None;
+                self.halve(now, output)
             }
             Phase::Fewer(more, before) => self.try_fewer(now, (more, before), output, seen.time),
             Phase::SomeFewer(more, before) => self.try_some_fewer(now, (more, before), output, seen.time),
@@ -281,7 +301,8 @@ impl Search {
         self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
         let is_silent = self.idle >= LONG_SILENT && seen.is_silent;
         let is_long = self.idle >= LONG_IDLE && self.hurried_from.is_none();
-        if !matches!(self.phase, Phase::Trying(None)) || self.leap == NEXT_LEAP || !is_silent && !is_long {
+        let may_hurry = matches!(self.phase, Phase::Trying(None)) && self.leap != NEXT_LEAP && self.width < self.most;
+        if !may_hurry || !is_silent && !is_long {
             return None;
         }
         let busy = self.busy / self.span.as_secs_f64().max(1e-9);
@@ -370,6 +391,7 @@ impl Search {
     }
 
     fn hold(&mut self, output: Output, time: Duration) -> Option<Why> {
+        self.held = Some(self.width);
         self.phase = Phase::Holding { output, time, is_crowded: true };
         self.restart();
         None

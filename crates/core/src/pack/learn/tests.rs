@@ -38,6 +38,8 @@ struct Machine {
     server: f64,
     /// How many have to wait before it gives half of that: a disk does more where many wait for it.
     queue: f64,
+    /// Whether what it gives is so little that nobody sees it.
+    is_silent: bool,
     /// How many others compute all the time.
     others: f64,
     queued: Vec<u32>,
@@ -68,6 +70,7 @@ impl Machine {
             needs,
             server,
             queue,
+            is_silent: false,
             others,
             queued,
             running: Vec::new(),
@@ -129,6 +132,7 @@ impl Machine {
             }
         }
         let share = |used: f64| (used.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
+        let fetched = if self.is_silent { 0.0 } else { fetched };
         let used = [share(busy / CORES), share(fetched / 40.0), 0, 0, 0];
         let moved_bytes_per_s = (fetched / 40.0 * 125e6) as u64;
         let sample = Sample { used, moved_bytes_per_s, runnable: runnable.round() as u32, ..Sample::default() };
@@ -264,4 +268,15 @@ fn a_disk_that_does_more_where_many_wait_for_it_is_given_many() {
     // With 4 at once, 15 in a second; with 256, nearly 30.
     let rate = rate(&mut machine, 20, 20);
     assert!(rate > 22.0, "{rate} in a second, {} at once", machine.running.len());
+}
+
+#[test]
+fn a_server_that_nobody_sees_anything_of_is_not_besieged_for_long() {
+    for seconds in [0.3, 2.0] {
+        let mut machine = Machine::new(&[Needs { fetching: seconds, computing: 0.001, ..Needs::default() }], &[MANY]);
+        (machine.server, machine.is_silent) = (12.0, true);
+        let rate = rate(&mut machine, 300, 60);
+        let width = machine.mean(10);
+        assert!(width < 80.0 && rate > 0.85 * 12.0 / seconds, "{rate} a second with {width}");
+    }
 }

@@ -245,6 +245,11 @@ impl Pack for Weasel {
         self.recalled.extend(past.width.map(|width| (kind, width)));
     }
 
+    fn found(&self, kind: KindId) -> Option<u32> {
+        let state = self.states.get(&kind)?;
+        matches!(state.phase, Phase::Adapting { .. }).then_some(state.width)
+    }
+
     fn queued(&mut self, kind: KindId) {
         self.state(kind).waiting += 1;
     }
