@@ -11,6 +11,7 @@ pub(crate) use watch::Metering;
 
 use std::time::Instant;
 
+use rustix::thread::CpuSet;
 use throng_core::pack::Sample;
 use throng_core::pack::dominant::Resource;
 use throng_core::pack::sample::WHOLE;
@@ -34,13 +35,15 @@ struct Counters {
 }
 
 impl Counters {
-    fn now(memory: &host::Memory) -> Counters {
+    fn now(memory: &host::Memory, ours: &CpuSet) -> Counters {
         let (stat, disks) = (proc::read("stat"), proc::read("diskstats"));
+        let ((all, _), (count, cores)) = (proc::cores(&stat), proc::some_cores(&stat, |core| is_in(ours, core)));
+        // Whoever asks is one of them. Where the others run is not told: on all cores alike.
+        let runnable = u64::from(proc::runnable(&stat).saturating_sub(1)) * count / all.max(1);
         Counters {
             at: Instant::now(),
-            cores: proc::cores(&stat).1.unwrap_or_default(),
-            // Whoever asks is one of them.
-            runnable: proc::runnable(&stat).saturating_sub(1),
+            cores,
+            runnable: runnable as u32,
             network_bytes: proc::network_bytes(&proc::read("net/dev")),
             remote_bytes: proc::remote_bytes(&proc::read("self/mountstats")),
             stalled_us: memory.stalled_us(),
@@ -54,7 +57,8 @@ impl Counters {
 pub struct Meter {
     before: Counters,
     pub(crate) memory: host::Memory,
-    /// The cores of the machine, and how many of them are for us.
+    /// The cores that we may run on, and how many of them we have, if there is a quota.
+    ours: CpuSet,
     cores: (f64, f64),
     network_bytes_per_s: f64,
 }
@@ -62,12 +66,15 @@ pub struct Meter {
 impl Meter {
     /// The first look; what is measured is what is used from now on.
     pub fn new() -> Meter {
-        let (all, _) = proc::cores(&proc::read("stat"));
+        let every = || (0..CpuSet::MAX_CPU).fold(CpuSet::new(), with);
+        let ours = rustix::thread::sched_getaffinity(None).unwrap_or_else(|_| every());
+        let (all, _) = proc::some_cores(&proc::read("stat"), |core| is_in(&ours, core));
         let own = host::resources().cpus_milli as f64 / 1000.0;
         let memory = host::Memory::new();
         Meter {
-            before: Counters::now(&memory),
+            before: Counters::now(&memory, &ours),
             memory,
+            ours,
             cores: ((all as f64).max(own), own),
             network_bytes_per_s: fastest_link().unwrap_or(USUAL_NETWORK_BYTES),
         }
@@ -75,7 +82,7 @@ impl Meter {
 
     /// What was used since the last time; so many bytes of it were brought from storage by the engine itself.
     pub fn measure(&mut self, brought_bytes: u64) -> Sample {
-        let mut now = Counters::now(&self.memory);
+        let mut now = Counters::now(&self.memory, &self.ours);
         now.remote_bytes += brought_bytes;
         let before = std::mem::replace(&mut self.before, now.clone());
         let seconds = now.at.duration_since(before.at).as_secs_f64().max(1e-3);
@@ -115,6 +122,15 @@ impl Meter {
             runnable: now.runnable,
         }
     }
+}
+
+fn is_in(set: &CpuSet, core: usize) -> bool {
+    core < CpuSet::MAX_CPU && set.is_set(core)
+}
+
+fn with(mut set: CpuSet, core: usize) -> CpuSet {
+    set.set(core);
+    set
 }
 
 impl Default for Meter {

@@ -17,14 +17,26 @@ pub fn read(name: &str) -> String {
 /// How many cores there are, and what they have done, from `stat`.
 pub fn cores(text: &str) -> (u64, Option<Ticks>) {
     let mut lines = text.lines().take_while(|line| line.starts_with("cpu"));
-    let ticks = lines.next().map(|line| {
-        // user nice system idle iowait irq softirq steal; what guests use is part of user.
-        let fields: Vec<u64> = line.split_whitespace().skip(1).take(8).map(|word| word.parse().unwrap_or(0)).collect();
-        let all = fields.iter().sum();
-        let idle: u64 = fields.iter().skip(3).take(2).sum();
-        Ticks { busy: all - idle, all }
-    });
+    let ticks = lines.next().map(ticks);
     (lines.count() as u64, ticks)
+}
+
+/// How many of certain cores there are, and what they have done together.
+pub fn some_cores(text: &str, is_one: impl Fn(usize) -> bool) -> (u64, Ticks) {
+    let lines = text.lines().take_while(|line| line.starts_with("cpu")).skip(1);
+    let number = |line: &str| line.split_whitespace().next()?.strip_prefix("cpu")?.parse::<usize>().ok();
+    let ours = lines.filter(|line| number(line).is_some_and(&is_one));
+    ours.map(ticks).fold((0, Ticks::default()), |(count, sum), one| {
+        (count + 1, Ticks { busy: sum.busy + one.busy, all: sum.all + one.all })
+    })
+}
+
+fn ticks(line: &str) -> Ticks {
+    // user nice system idle iowait irq softirq steal; what guests use is part of user.
+    let fields: Vec<u64> = line.split_whitespace().skip(1).take(8).map(|word| word.parse().unwrap_or(0)).collect();
+    let all = fields.iter().sum();
+    let idle: u64 = fields.iter().skip(3).take(2).sum();
+    Ticks { busy: all - idle, all }
 }
 
 /// How many processes and threads run or wait for a core now, from `stat`.
@@ -110,6 +122,7 @@ mod tests {
     fn what_proc_says() {
         let stat = "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 1 2 3 4 5 6 7 8\nintr 5\n";
         assert_eq!(cores(stat), (2, Some(Ticks { busy: 150, all: 1000 })));
+        assert_eq!(some_cores(stat, |core| core == 1), (1, Ticks { busy: 27, all: 36 }));
         assert_eq!((runnable("ctxt 5\nprocs_running 7\nprocs_blocked 1\n"), runnable("")), (7, 0));
         let info = "MemTotal:        8000 kB\nMemFree: 1 kB\nMemAvailable:    2000 kB\n";
         assert_eq!(memory(info), (8000 * 1024, 2000 * 1024));

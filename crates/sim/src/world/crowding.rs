@@ -265,6 +265,9 @@ impl World {
             .map(|resource| place.used_s[resource as usize])
             .into_iter()
             .sum();
+        let held_share = all_held as f64 / memory_bytes.max(1) as f64;
+        place.used_s[Resource::Memory as usize] += held_share * seconds;
+        place.whole_s[Resource::Memory as usize] += held_share * seconds;
         let sample = Sample {
             used: place.used_s.map(|used| ((used / seconds).min(1.0) * f64::from(WHOLE)) as u32),
             moved_bytes_per_s: (moved / seconds * NETWORK_BYTES_PER_S) as u64,
