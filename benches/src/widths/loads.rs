@@ -1,6 +1,6 @@
 //! The tasks that are measured: what each does, and how many of them take about twenty seconds at the best.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use super::server::Server;
 use super::{BLOCK_BYTES, Result};
@@ -92,32 +92,32 @@ impl Place {
     /// Tasks of one kind with random peaks of memory between 20 and 200 MB, whose sum is many times what there is. If it is known what each needs,
     /// each is said to need that.
     pub fn memories(&self, tasks: u64, seed: u64, is_known: bool) -> String {
-        let mut text = "tasks:\n".to_owned();
-        let mut rows = String::new();
-        for task in 0..tasks {
-            let chance = |which: u64, least: u64, most: u64| {
-                least + random::number_at(seed, task * 2 + which) % (most - least + 1)
-            };
-            let (megabytes, total) = (chance(0, 20, 200), chance(1, 1000, 3000));
-            let (grow, wait, work) = (total / 3, total - total / 3, self.work.display());
-            let exec = |megabytes: &str, grow: &str, wait: &str| {
-                format!("exec: ['{work}', hold={megabytes}, grow={grow}, wait={wait}]")
-            };
-            if is_known {
-                let exec = exec(&megabytes.to_string(), &grow.to_string(), &wait.to_string());
+        let plans: Vec<[u64; 3]> = (0..tasks)
+            .map(|task| {
+                let chance = |which: u64, least: u64, most: u64| {
+                    least + random::number_at(seed, task * 2 + which) % (most - least + 1)
+                };
+                let (megabytes, total) = (chance(0, 20, 200), chance(1, 1000, 3000));
+                [megabytes, total / 3, total - total / 3]
+            })
+            .collect();
+        let work = self.work.display();
+        let exec = |[megabytes, grow, wait]: [&dyn Display; 3]| {
+            format!("exec: ['{work}', 'hold={megabytes}', 'grow={grow}', 'wait={wait}']")
+        };
+        if is_known {
+            let task = |(at, [megabytes, grow, wait]): (usize, &[u64; 3])| {
+                let exec = exec([megabytes, grow, wait]);
                 // What the program itself takes comes on top.
-                let _ = writeln!(text, "  t{task}: {{ {exec}, cpus: 0.001, memory: {}MB }}", megabytes + 3);
-            } else {
-                let _ = writeln!(rows, "        - '{megabytes} {grow} {wait}'");
-            }
+                format!("  t{at}: {{ {exec}, cpus: 0.001, memory: {}MB }}\n", megabytes + 3)
+            };
+            return format!("tasks:\n{}", plans.iter().enumerate().map(task).collect::<String>());
         }
-        if !is_known {
-            let _ = write!(
-                text,
-                "  hold:\n    foreach:\n      row:\n{rows}    run: 'set -- {{row}}; exec {} hold=$1 grow=$2 wait=$3'\n",
-                self.work.display()
-            );
-        }
-        text
+        let column = |at: usize| plans.iter().map(|plan| plan[at].to_string()).collect::<Vec<_>>().join(", ");
+        let exec = exec([&"{megabytes}", &"{grow}", &"{wait}"]);
+        let (megabytes, grow, wait) = (column(0), column(1), column(2));
+        format!(
+            "tasks:\n  hold:\n    foreach:\n      zip:\n        megabytes: [{megabytes}]\n        grow: [{grow}]\n        wait: [{wait}]\n    {exec}\n"
+        )
     }
 }
