@@ -60,6 +60,31 @@ fn tasks_share_a_memory_that_is_too_small_for_all_of_them_and_all_are_done() {
     );
 }
 
+/// The same as a shell can, a few times.
+const FEW_HOLD: &str = r#"
+tasks:
+  hold: { foreach: { i: 30..37 }, run: "x=$(head -c {i}000000 /dev/zero | tr '\\0' a); sleep 0.4; test $x" }
+"#;
+
+#[test]
+fn of_a_few_tasks_that_do_not_fit_together_there_are_never_all_at_once() {
+    let sandbox = Sandbox::with_flow(FEW_HOLD);
+    sandbox.run(&["--pack", "learn", "--memory", "250MB", "--quiet"]).expect_code(0);
+    let recording = recording(&sandbox);
+    recording.replay().unwrap();
+    let (mut running, mut most) = (0, 0);
+    for (_, entry) in recording.entries() {
+        match entry {
+            Entry::Command(Command::Start { .. }) => running += 1,
+            Entry::Event(Event::Finished { .. }) => running -= 1,
+            _ => {}
+        }
+        most = most.max(running);
+    }
+    // All eight together would hold more than there is, by far.
+    assert!((1..7).contains(&most), "{most} at once");
+}
+
 #[test]
 fn a_task_that_needs_more_memory_than_there_is_fails_with_a_word() {
     let flow = r#"tasks: { huge: { run: "x=$(head -c 90000000 /dev/zero | tr '\\0' a); sleep 20; test $x" } }"#;

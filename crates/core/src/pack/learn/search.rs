@@ -26,13 +26,16 @@ const ENOUGH_DONE: u32 = 8;
 pub(super) const LEAST_WORK: f64 = 2e6;
 /// Cores that are less busy than this tell nothing.
 const LEAST_BUSY: f64 = 0.03;
+/// After so long, those that began with a leap are at it; and so many times as many bytes are more.
+const SOON_SEEN: Duration = Duration::from_millis(700);
+const MOVES_MORE: f64 = 1.05;
 /// How long it takes until more are tried again, at first and at last.
 const FIRST_PATIENCE: Duration = Duration::from_millis(2500);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
 /// So many ends are enough to doubt what is known, if they differ by more than so many times what chance would make of them.
 const ENOUGH_TO_DOUBT: u32 = 24;
 /// After so many, they are counted anew.
-const ENOUGH_TO_BELIEVE: u32 = 128;
+const ENOUGH_TO_BELIEVE: u32 = 64;
 const CHANCE: f64 = 1.5;
 /// The same where it does not matter much if that was wrong.
 const SOME_CHANCE: f64 = 0.5;
@@ -106,8 +109,10 @@ enum Phase {
     Trying(Option<(u32, Output)>),
     /// There are enough: it is found out what they bring, and whether that is as much as fewer did.
     Settling(Option<(u32, Output)>),
-    /// There are enough, and fewer were not: it is found out what they bring.
-    Returning,
+    /// There are enough, and fewer were not: it is found out whether they still bring this.
+    Returning(Output),
+    /// They brought this, and more are about to be tried: it is found out whether they still do, for it may have changed of late.
+    Renewing(Output),
     /// Half as many are tried as brought this, in case they bring as much: too many may be in each other's way.
     Fewer(u32, Output),
     /// Three quarters are tried, in case they bring more.
@@ -249,15 +254,22 @@ impl Search {
             return Some(why);
         }
         if let Phase::Trying(Some((fewer, before))) = self.phase
+            && self.moves_no_more(before)
+        {
+            let output = Output { ends: None, work: self.moved() };
+            return self.go_back(now, (fewer, before), output);
+        }
+        if let Phase::Trying(Some((fewer, before))) = self.phase
             && self.is_too_long(now, fewer, before)
         {
             let none = Output { ends: Some(0.0), work: None };
             return self.go_back(now, (fewer, before), none);
         }
         let output = self.output(now)?;
-        if matches!(self.phase, Phase::Holding { .. }) && self.try_at.is_some_and(|time| now >= time) {
-            // What comes out has to be seen anew: it may have changed of late.
-            (self.phase, self.try_at) = (Phase::Trying(None), None);
+        if let Phase::Holding { output: held, .. } = self.phase
+            && self.try_at.is_some_and(|time| now >= time)
+        {
+            (self.phase, self.try_at) = (Phase::Renewing(held), None);
             self.restart();
             return None;
         }
@@ -268,10 +280,8 @@ impl Search {
             Phase::Trying(Some((fewer, before))) if ratio(before, output).is_some_and(|ratio| ratio < PAYS) => {
                 self.go_back(now, (fewer, before), output)
             }
-            Phase::Trying(_) if self.width < self.most => {
-                self.phase = Phase::Trying(Some((self.width, output)));
-                self.leap(now)
-            }
+            Phase::Trying(None) if let Some(before) = self.hurried_in_vain(output) => self.go_back(now, before, output),
+            Phase::Trying(_) if self.width < self.most => self.leap_from(now, output),
             Phase::Trying(_) => {
                 self.hold(output, seen.time);
                 // Whoever came here in a hurry has not compared anything; that is made up for when there is time.
@@ -284,13 +294,25 @@ impl Search {
                 self.doubt_at = None;
                 self.halve(now, output)
             }
+            Phase::Fewer(more, before) | Phase::SomeFewer(more, before) if self.is_slower(output, (more, before)) => {
+                self.shrink(now, output, f64::from(self.width) * IN_PROPORTION)
+            }
             Phase::Fewer(more, before) => self.try_fewer(now, (more, before), output, seen.time),
             Phase::SomeFewer(more, before) => self.try_some_fewer(now, (more, before), output, seen.time),
-            Phase::Returning => {
-                self.were_fewer_less = true;
-                self.hold(output, seen.time)
+            Phase::Returning(before) => {
+                (self.were_fewer_less, self.held) = (true, Some(self.width));
+                self.phase = Phase::Holding { output: before, time: seen.time, is_crowded: true };
+                self.check(now, before, output, seen.time)
             }
             Phase::Settling(before) => self.settle(now, before, output, seen.time),
+            Phase::Renewing(_) if self.may_be_chance(output) => None,
+            Phase::Renewing(held) => {
+                // What differs, though maybe by chance, is looked at for longer.
+                let has_changed = ratio(held, output).is_some_and(|ratio| (ratio - 1.0).abs() > DRIFT);
+                let is_open = has_changed && self.done < ENOUGH_TO_BELIEVE;
+                let why = self.check(now, held, output, seen.time);
+                if is_open { why } else { why.or_else(|| self.leap_from(now, output)) }
+            }
             Phase::Holding { output: held, .. } => self.check(now, held, output, seen.time),
         }
     }
@@ -319,6 +341,25 @@ impl Search {
         self.leap(now)
     }
 
+    /// How many there were before they were more in a hurry, and what those would have brought if each took as long as the quickest, if it is
+    /// no less than what comes out now.
+    fn hurried_in_vain(&self, output: Output) -> Option<(u32, Output)> {
+        let ((fewer, _), quickest) = self.hurried_from.filter(|_| self.leap == LEAP).zip(self.quickest)?;
+        let before = Output { ends: Some(f64::from(fewer) / quickest.as_secs_f64()), work: None };
+        ratio(before, output).is_some_and(|ratio| ratio <= 1.0).then_some((fewer, before))
+    }
+
+    /// How many bytes are moved in a second, if that is worth mentioning.
+    fn moved(&self) -> Option<f64> {
+        Some(self.work / self.span.as_secs_f64().max(1e-9)).filter(|work| *work > LEAST_WORK)
+    }
+
+    /// Whether more tasks move no more than fewer did: that is seen long before they end.
+    fn moves_no_more(&self, before: Output) -> bool {
+        let both = before.work.zip(self.moved());
+        self.span >= SOON_SEEN && both.is_some_and(|(before, now)| now < before * MOVES_MORE)
+    }
+
     /// Whether tasks take so long already that more of them cannot have paid.
     fn is_too_long(&self, now: Time, fewer: u32, before: Output) -> bool {
         let Some(ends) = before.ends.filter(|ends| *ends > 0.0) else { return false };
@@ -343,6 +384,12 @@ impl Search {
         Some(Why::Contention)
     }
 
+    /// Tries whether more bring more than this.
+    fn leap_from(&mut self, now: Time, output: Output) -> Option<Why> {
+        self.phase = Phase::Trying(Some((self.width, output)));
+        self.leap(now)
+    }
+
     fn leap(&mut self, now: Time) -> Option<Why> {
         let before = self.width;
         self.set(self.width.saturating_mul(self.leap), now);
@@ -356,12 +403,11 @@ impl Search {
 
     /// What comes out, if that can be told by now.
     fn output(&self, now: Time) -> Option<Output> {
-        let seconds = self.span.as_secs_f64();
         // As many as run end in the time that each of them takes: that says more than counting ends, which come in waves.
         let mean = self.took.as_secs_f64() / f64::from(self.done.max(1));
         let is_known = self.done >= ENOUGH_DONE && self.is_fair(now, mean) && mean > 0.0;
         let ends = is_known.then(|| f64::from(self.width) / mean);
-        let work = Some(self.work / seconds).filter(|work| *work > LEAST_WORK);
+        let work = self.moved();
         // Ends tell more, if there will be some soon.
         let is_moving = work.is_some() && self.span >= LONG_USE && self.quickest.is_none_or(|time| time > LONG_WAIT);
         (ends.is_some() || is_moving).then_some(Output { ends, work })
@@ -398,30 +444,43 @@ impl Search {
     }
 
     fn settle(&mut self, now: Time, before: Option<(u32, Output)>, output: Output, time: Duration) -> Option<Why> {
-        let compared = before.and_then(|(fewer, before)| Some((fewer, ratio(before, output)?)));
-        let are_too_few = compared.is_some_and(|(fewer, ratio)| self.width < fewer && self.is_less(output, ratio));
+        let compared = before.and_then(|(fewer, before)| Some((fewer, before, ratio(before, output)?)));
+        let are_too_few = compared.is_some_and(|(fewer, _, ratio)| self.width < fewer && self.is_less(output, ratio));
         if self.may_be_chance(output) && !are_too_few {
             return None;
         }
         self.hold(output, time);
-        if let Some((fewer, less)) = compared
+        if let Some((fewer, before, less)) = compared
             && are_too_few
             && less > f64::from(self.width) / f64::from(fewer) * IN_PROPORTION
         {
             // It was too few, because tasks get more done while they wait for each other, or take longer than they did.
             self.quickest = None;
-            self.phase = Phase::Returning;
+            self.phase = Phase::Returning(before);
             self.set(fewer, now);
             return Some(Why::Grows);
         }
         // There may be less to be had than there was when fewer brought more.
-        let less = compared.filter(|(_, ratio)| *ratio < 1.0 - DRIFT);
-        let Some((fewer, less)) = less else { return self.halve(now, output) };
+        let less = compared.filter(|(.., ratio)| *ratio < 1.0 - DRIFT);
+        match less {
+            Some((fewer, _, less)) => self.shrink(now, output, f64::from(fewer) * less),
+            None => self.halve(now, output),
+        }
+    }
+
+    /// Goes on with what is enough for what comes out now, or else with so many, where less is to be had than there was.
+    fn shrink(&mut self, now: Time, output: Output, otherwise: f64) -> Option<Why> {
         // Then it was not because of their number that more brought less.
-        (self.is_dear, self.patience) = (false, FIRST_PATIENCE);
+        (self.is_dear, self.were_fewer_less, self.patience) = (false, false, FIRST_PATIENCE);
         (self.phase, self.try_at) = (Phase::Settling(None), Some(now + FIRST_PATIENCE));
-        self.set(self.enough(output).unwrap_or((f64::from(fewer) * less).ceil() as u32), now);
+        self.set(self.enough(output).unwrap_or(otherwise.ceil() as u32).min(self.width), now);
         Some(Why::Drifted)
+    }
+
+    /// Whether each of fewer tasks takes longer than each of more did: then it is not for their number.
+    fn is_slower(&self, output: Output, (more, before): (u32, Output)) -> bool {
+        let in_proportion = f64::from(self.width) / f64::from(more) * IN_PROPORTION;
+        !self.may_be_chance(output) && ratio(before, output).is_some_and(|ratio| ratio < in_proportion)
     }
 
     /// Tries half as many, if that is not too few for anything.
@@ -469,7 +528,7 @@ impl Search {
         if ratio >= MORE {
             return self.hold(output, time);
         }
-        self.phase = Phase::Returning;
+        self.phase = Phase::Returning(before);
         self.set(more, now);
         Some(Why::Grows)
     }
@@ -505,7 +564,6 @@ impl Search {
     }
 
     fn check(&mut self, now: Time, held: Output, output: Output, time: Duration) -> Option<Why> {
-        let width = self.width;
         // Few ends are many or fewer by chance.
         let chance = output.ends.map_or(0.0, |_| CHANCE / f64::from(self.done).sqrt());
         if self.may_be_chance(output) {
@@ -522,15 +580,12 @@ impl Search {
             }
             return None;
         }
-        (self.try_at, self.patience, self.were_fewer_less) = (None, FIRST_PATIENCE, false);
-        self.restart();
         if ratio < 1.0 {
-            self.try_at = Some(now + FIRST_PATIENCE);
-            self.phase = Phase::Settling(None);
-            self.set(self.enough(output).unwrap_or((f64::from(width) * ratio).ceil() as u32).min(width), now);
-        } else {
-            self.phase = Phase::Trying(None);
+            return self.shrink(now, output, f64::from(self.width) * ratio);
         }
+        (self.try_at, self.patience, self.were_fewer_less) = (None, FIRST_PATIENCE, false);
+        self.phase = Phase::Trying(None);
+        self.restart();
         Some(Why::Drifted)
     }
 }

@@ -207,23 +207,27 @@ fn tasks_that_compute_half_of_the_time_keep_the_cores_busy() {
 
 #[test]
 fn tasks_that_share_a_server_are_not_many_more_than_it_serves() {
-    let (mut late, mut slow) = (0, 0);
+    let mut wrong = Vec::new();
     for seed in 1..=20 {
         let mut machine = Machine::new(&[Needs { computing: 0.005, fetching: 0.3, ..Needs::default() }], &[MANY]);
         (machine.server, machine.rng) = (12.0, Rng::new(seed));
-        let first = rate(&mut machine, 5, 10);
-        let width = machine.mean(1);
-        assert!(first > 0.85 * 12.0 / 0.3 && width < 80.0, "seed {seed}: {first} a second with {width}");
+        machine.mean(5);
+        let before = machine.done;
+        let width = machine.mean(10);
+        let first = f64::from(machine.done - before) / 10.0;
+        let crowd = width;
         // It gives half, which is seen within ten times half a second, and later four times as much.
+        let width = machine.mean(1);
         machine.server = 6.0;
         let half = (0..50).map(|_| machine.mean_of_steps(1)).fold(width, f64::min);
-        late += u32::from(half > width * 0.8);
         machine.server = 24.0;
         let double = rate(&mut machine, 10, 10);
-        slow += u32::from(double < 0.8 * 24.0 / 0.3);
+        let is_well = first > 0.9 * 12.0 / 0.3 && crowd < 64.0 && half < width * 0.8 && double > 0.85 * 24.0 / 0.3;
+        if !is_well {
+            wrong.push(format!("seed {seed}: {first} a second with {crowd}; {width}, then {half}; {double} a second"));
+        }
     }
-    // Now and then more are just being tried when it happens, and that takes longer.
-    assert!(late <= 4 && slow <= 1, "{late} and {slow} of 20 seeds");
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -263,11 +267,15 @@ fn rate(machine: &mut Machine, after: u32, seconds: u32) -> f64 {
 
 #[test]
 fn a_disk_that_does_more_where_many_wait_for_it_is_given_many() {
-    let mut machine = Machine::new(&[Needs { computing: 0.005, fetching: 0.2, ..Needs::default() }], &[MANY]);
-    (machine.server, machine.queue) = (6.0, 4.0);
+    let rate = |seed: u64| {
+        let mut machine = Machine::new(&[Needs { computing: 0.005, fetching: 0.2, ..Needs::default() }], &[MANY]);
+        (machine.server, machine.queue, machine.rng) = (6.0, 4.0, Rng::new(seed));
+        rate(&mut machine, 20, 20)
+    };
     // With 4 at once, 15 in a second; with 256, nearly 30.
-    let rate = rate(&mut machine, 20, 20);
-    assert!(rate > 22.0, "{rate} in a second, {} at once", machine.running.len());
+    let rates: Vec<f64> = (1..=20).map(rate).collect();
+    assert!(rates[0] > 26.0 && rates.iter().all(|rate| *rate > 22.0), "of seeds 1 to 20: {rates:?}");
+    assert!(rates.iter().sum::<f64>() > 25.0 * rates.len() as f64, "of seeds 1 to 20: {rates:?}");
 }
 
 #[test]
