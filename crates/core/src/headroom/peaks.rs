@@ -7,6 +7,12 @@ use std::time::Duration;
 const REMEMBERED: usize = 64;
 /// What a task that holds more than any before it may yet come to hold beyond that.
 const BEYOND: f64 = 0.25;
+/// So many tell when tasks of a kind hold what they will hold.
+const ENOUGH: usize = 4;
+/// Tasks hold what they will hold when nine in ten have grown.
+const NEARLY_ALL: (usize, usize) = (9, 10);
+/// How far away one more is imagined than there are, as a part of what those held.
+const IMAGINED: f64 = 0.5;
 
 /// What a task will probably hold at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,7 +51,7 @@ impl Peaks {
         self.recent.push_back(past);
         let mut growing: Vec<Duration> = self.recent.iter().map(|past| past.grew_for).collect();
         growing.sort_unstable();
-        self.settles_after = growing[(growing.len() - 1) * 9 / 10];
+        self.settles_after = growing[(growing.len() - 1) * NEARLY_ALL.0 / NEARLY_ALL.1];
         self.usual_time = self.recent.iter().map(|past| past.ran_for).sum::<Duration>() / self.recent.len() as u32;
     }
 
@@ -56,7 +62,7 @@ impl Peaks {
 
     /// After what time tasks hold what they will hold, if enough have been seen to know.
     pub(super) fn settles_after(&self) -> Option<Duration> {
-        (self.recent.len() >= 4).then_some(self.settles_after)
+        (self.recent.len() >= ENOUGH).then_some(self.settles_after)
     }
 
     /// For what part of the rest of its life a task grows that is so old.
@@ -76,7 +82,8 @@ impl Peaks {
         }
         let mean = more().sum::<f64>() / count;
         let squares: f64 = more().map(|bytes| (bytes - mean) * (bytes - mean)).sum();
-        Expected { bytes: mean, variance: (squares + mean * mean / 4.0) / count }
+        let imagined = mean * IMAGINED;
+        Expected { bytes: mean, variance: (squares + imagined * imagined) / count }
     }
 }
 

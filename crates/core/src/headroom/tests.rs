@@ -43,19 +43,28 @@ struct Outcome {
     failed: u32,
 }
 
+fn flow(text: &str) -> Arc<Workflow> {
+    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
+    flow.tell_kinds_apart();
+    Arc::new(flow)
+}
+
+/// A node that learns what tasks hold, with this policy for how many there may be.
+fn node(flow: &Arc<Workflow>, pack: &str) -> Node {
+    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
+    let order = || order::by_name(&"fifo".parse().unwrap(), flow, 4).unwrap();
+    let pack = pack::by_name(&pack.parse().unwrap(), capacity, flow).unwrap();
+    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
+    let policies = Policies { local: order(), shared: order(), pack };
+    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
+    node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(flow)))
+}
+
 /// Runs tasks on a node that has to find out what they need.
 fn learn(plans: &[Plan]) -> Outcome {
     let text = format!("tasks: {{ t: {{ foreach: {{ i: 1..{} }}, run: 'x {{i}}', cpus: 0 }} }}", plans.len());
-    let mut flow = Workflow::parse(&text, Format::Yaml, "test", &NoFiles).unwrap();
-    flow.tell_kinds_apart();
-    let flow = Arc::new(flow);
-    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
-    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
-    let fixed = pack::by_name(&"fixed".parse().unwrap(), capacity, &flow).unwrap();
-    let policies = Policies { local: order(), shared: order(), pack: fixed };
-    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
-    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
-    let mut node = node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow)));
+    let flow = flow(&text);
+    let mut node = node(&flow, "fixed");
     let (mut now, mut outcome, mut out) = (Time::START, Outcome::default(), Vec::new());
     let mut running: BTreeMap<SlotId, (TaskId, Time)> = BTreeMap::new();
     for task in flow.tasks() {
@@ -188,9 +197,7 @@ fn a_task_that_fits_only_alone_is_done() {
 #[test]
 fn what_is_declared_is_kept_free() {
     let text = "tasks: { a: { run: x, memory: 800MB, cpus: 0 }, b: { run: y, cpus: 0 } }";
-    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
-    flow.tell_kinds_apart();
-    let flow = Arc::new(flow);
+    let flow = flow(text);
     let demand = |task| flow.first_demand(TaskId(task));
     let mut headroom = Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow));
     let now = Time(1_000_000_000);
@@ -213,9 +220,7 @@ fn what_is_declared_is_kept_free() {
 
 #[test]
 fn where_everybody_waits_for_memory_one_goes_at_a_time() {
-    let mut flow = Workflow::parse("tasks: { a: { run: x, cpus: 0 } }", Format::Yaml, "test", &NoFiles).unwrap();
-    flow.tell_kinds_apart();
-    let flow = Arc::new(flow);
+    let flow = flow("tasks: { a: { run: x, cpus: 0 } }");
     let mut headroom = Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow));
     let second = |seconds: u64| Time(seconds * 1_000_000_000);
     for slot in 0..3 {
@@ -231,26 +236,20 @@ fn where_everybody_waits_for_memory_one_goes_at_a_time() {
     assert_eq!(headroom.measured(second(8), 1_400_000_000, true), [], "the last one stays");
 }
 
+fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {
+    let (now, mut out) = (Time(seconds * 1_000_000_000), Vec::new());
+    events.iter().for_each(|event| node.handle(now, *event, &mut out));
+    node.decide(now, &mut out);
+    out
+}
+
 #[test]
 fn who_waits_for_memory_does_not_hold_up_those_it_has_to_wait_for_as_well() {
     // Under `weasel`, a kind that nobody knows runs alone, and before all others: also before one that was stopped long ago.
     let text = "tasks: { a: { foreach: { i: 1..2 }, run: 'x {i}' }, b: { foreach: { i: 1..2 }, run: 'y {i}' }, new: { run: z } }";
-    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
-    flow.tell_kinds_apart();
-    let flow = Arc::new(flow);
-    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
-    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
-    let weasel = pack::by_name(&"weasel:profiled=1".parse().unwrap(), capacity, &flow).unwrap();
-    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
-    let policies = Policies { local: order(), shared: order(), pack: weasel };
-    let node = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
-    let mut node = node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow)));
-    let mut step = |seconds: u64, events: &[Event]| {
-        let (now, mut out) = (Time(seconds * 1_000_000_000), Vec::new());
-        events.iter().for_each(|event| node.handle(now, *event, &mut out));
-        node.decide(now, &mut out);
-        out
-    };
+    let flow = flow(text);
+    let mut node = node(&flow, "weasel:profiled=1");
+    let mut step = |seconds: u64, events: &[Event]| step(&mut node, seconds, events);
     let started = |commands: &[Command]| -> Vec<(TaskId, SlotId)> {
         let start = |command: &Command| match command {
             Command::Start { task, slot, .. } => Some((*task, *slot)),
@@ -285,26 +284,9 @@ fn who_waits_for_memory_does_not_hold_up_those_it_has_to_wait_for_as_well() {
 #[test]
 fn whom_the_kernel_kills_runs_again_when_there_is_room_unless_it_was_alone() {
     let text = "tasks: { a: { foreach: { i: 1..2 }, run: 'x {i}' } }";
-    let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap();
-    flow.tell_kinds_apart();
-    let flow = Arc::new(flow);
-    let capacity = Capacity { width: SLOTS, resources: Resources { memory_bytes: ALL, cpus_milli: 4000 } };
-    let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
-    let pack = pack::by_name(&"fixed".parse().unwrap(), capacity, &flow).unwrap();
-    let limits = Limits { slots: SLOTS, grace: Duration::from_secs(1), fail_fast: false };
-    let node = Node::new(
-        flow.clone(),
-        limits,
-        Policies { local: order(), shared: order(), pack },
-        Pools::new(Vec::new(), &flow),
-    );
-    let mut node = node.with_headroom(Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow)));
-    let mut step = |seconds: u64, events: &[Event]| {
-        let (now, mut out) = (Time(seconds * 1_000_000_000), Vec::new());
-        events.iter().for_each(|event| node.handle(now, *event, &mut out));
-        node.decide(now, &mut out);
-        out
-    };
+    let flow = flow(text);
+    let mut node = node(&flow, "fixed");
+    let mut step = |seconds: u64, events: &[Event]| step(&mut node, seconds, events);
     let ready: Vec<Event> =
         flow.tasks().map(|task| Event::Ready(ReadyTask::first(task, flow.class(task, 1)))).collect();
     assert_eq!(step(0, &ready).len(), 2);

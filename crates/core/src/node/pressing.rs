@@ -171,7 +171,7 @@ impl Node {
     /// Whether one of those has waited for so long, and for nothing but memory, that nobody else may start: who has to wait for something else as
     /// well might wait for one of the others.
     pub(super) fn is_kept_free(&self, now: Time) -> bool {
-        let first = self.pressing.as_ref().and_then(|pressing| pressing.aside.front());
-        first.is_some_and(|aside| now >= aside.patient_until && self.way_without_memory(aside).is_some())
+        let mut aside = self.pressing.iter().flat_map(|pressing| &pressing.aside);
+        aside.any(|aside| now >= aside.patient_until && self.way_without_memory(aside).is_some())
     }
 }

@@ -53,6 +53,8 @@ struct Place {
     jobs: BTreeMap<SlotId, Job>,
     demand: Demand,
     paces: Option<Paces>,
+    /// How many cores others have wanted since then.
+    strangers: f64,
     /// Until when everything has got on.
     at: Time,
     /// Whoever was to end next may not be any more.
@@ -157,13 +159,12 @@ impl World {
     fn get_on(&mut self, node: NodeId) {
         let (cores, now) = (f64::from(self.cluster.machine(node).0.cores), self.now);
         let Some(crowding) = &mut self.crowding else { return };
-        let strangers = crowding.crowd.strangers(node.0, now.since(Time::START));
         let place = &mut crowding.places[node.index()];
         let seconds = now.since(place.at).as_secs_f64();
         place.at = now;
         let Some(paces) = place.paces.filter(|_| seconds > 0.0) else { return };
         let mut used = [0.0; Resource::ALL.len()];
-        let mut wants_core = strangers;
+        let mut wants_core = place.strangers;
         for job in place.jobs.values_mut() {
             let pace = paces.of(&job.needs);
             job.left_s -= pace * seconds;
@@ -173,7 +174,7 @@ impl World {
             used[Resource::Remote as usize] += pace * job.needs.remote;
             wants_core += pace * job.needs.cores / paces.cores;
         }
-        used[Resource::Cpu as usize] += strangers * paces.cores / cores;
+        used[Resource::Cpu as usize] += place.strangers * paces.cores / cores;
         place.used_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.whole_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.runnable_s += wants_core * seconds;
@@ -182,8 +183,11 @@ impl World {
     /// Thinks again about how fast tasks get on: of this node, and of all if what it wants of the shared file system is not what it was.
     fn pace_again(&mut self, node: NodeId, remote: f64) {
         let Some(crowding) = &mut self.crowding else { return };
-        crowding.remote = (crowding.remote + remote).max(0.0);
-        if remote == 0.0 || crowding.crowd.remote.is_empty() {
+        let before = crowding.remote;
+        crowding.remote = (before + remote).max(0.0);
+        // Where it serves all of them anyway, nobody else is affected.
+        let is_enough = before.max(crowding.remote) <= crowding.crowd.serves(self.now.since(Time::START));
+        if remote == 0.0 || is_enough {
             self.pace(node);
         } else {
             self.crowded();
@@ -196,7 +200,8 @@ impl World {
         let place = &mut places[node.index()];
         let serves = crowd.serves(since);
         let share = if *remote > serves { serves / *remote } else { 1.0 };
-        let paces = Paces::new(crowd, &place.demand, cores, crowd.strangers(node.0, since), share);
+        place.strangers = crowd.strangers(node.0, since);
+        let paces = Paces::new(crowd, &place.demand, cores, place.strangers, share);
         place.paces = Some(paces);
         place.version += 1;
         let left = place.jobs.values().map(|job| job.left_s.max(0.0) / paces.of(&job.needs).max(1e-12));

@@ -37,8 +37,19 @@ const ENOUGH_TO_RECALL: u64 = 3;
 const IDLE: f64 = 0.95;
 /// Below this share, cores, network and disks have next to nothing to do.
 const HARDLY_BUSY: f64 = 0.4;
+/// So many looks at who wants a core make up what is known of that.
+const LOOKS: f64 = 4.0;
 /// How many times the cores may be promised at most, for tasks that do not need them all the time.
 const MOST_PROMISED: f64 = 4.0;
+/// How much more is promised at a time at most, and how much less.
+const PROMISES_MORE: f64 = 1.5;
+const PROMISES_LESS: f64 = 0.05;
+/// More is promised only if so much of what is promised is taken.
+const TAKEN: f64 = 0.8;
+/// Cores that are less busy than this are as good as idle.
+const AS_GOOD_AS_IDLE: f64 = 0.1;
+/// So many tasks make up what is known of a kind: it follows a change, and one that is odd does not matter.
+const REMEMBERED: u32 = 8;
 /// From here on, a task mostly computes.
 const MOSTLY_COMPUTES: f64 = 0.5;
 /// From here on, cores say how many are worth it.
@@ -207,9 +218,10 @@ impl Learn {
     fn promise(&mut self) {
         let waits = self.states.values().any(|state| state.waiting > 0 && state.running < self.worth(state));
         if self.busy >= IDLE || !waits {
-            self.promised = (self.promised - 0.05).max(1.0);
-        } else if self.needed.iter().any(|needed| *needed >= self.cores * self.promised * 0.8) {
-            self.promised = (self.promised * (IDLE / self.busy.max(0.1)).min(1.5)).min(MOST_PROMISED);
+            self.promised = (self.promised - PROMISES_LESS).max(1.0);
+        } else if self.needed.iter().any(|needed| *needed >= self.cores * self.promised * TAKEN) {
+            let more = (IDLE / self.busy.max(AS_GOOD_AS_IDLE)).min(PROMISES_MORE);
+            self.promised = (self.promised * more).min(MOST_PROMISED);
         }
     }
 }
@@ -302,14 +314,15 @@ impl Pack for Learn {
             state.done += 1;
             state.took += time;
         }
-        state.differs = (state.differs * 7 + state.time.abs_diff(time)) / 8;
-        state.time = if state.time.is_zero() { time } else { (state.time * 7 + time) / 8 };
+        let others = REMEMBERED - 1;
+        state.differs = (state.differs * others + state.time.abs_diff(time)) / REMEMBERED;
+        state.time = if state.time.is_zero() { time } else { (state.time * others + time) / REMEMBERED };
         if time.is_zero() {
             return;
         }
         let need = self.need(spent.computing_us as f64 / spent.time_us as f64, self.asked(demand));
         let state = self.state(kind);
-        state.seen = (state.seen + 1).min(8);
+        state.seen = (state.seen + 1).min(REMEMBERED);
         let before = if state.seen == 1 { need } else { state.need };
         let weight = 1.0 / f64::from(state.seen);
         self.set_need(kind, before + (need - before) * weight);
@@ -318,7 +331,7 @@ impl Pack for Learn {
     fn measured(&mut self, now: Time, sample: &Sample) -> Vec<Change> {
         let shares = sample.shares();
         self.busy = shares[Resource::Cpu as usize];
-        self.runnable += (f64::from(sample.runnable) - self.runnable) / 4.0;
+        self.runnable += (f64::from(sample.runnable) - self.runnable) / LOOKS;
         let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
         self.promise();
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
