@@ -80,7 +80,9 @@ struct State {
     running: u32,
     /// Cores that a task keeps busy while it runs.
     need: f64,
-    /// How often that was seen, up to some.
+    /// Whether that is more than a guess.
+    is_known: bool,
+    /// How often that was seen of one that has ended, up to some.
     seen: u32,
     /// How long a task takes, about.
     time: Duration,
@@ -145,6 +147,7 @@ impl Learn {
             waiting: 0,
             running: 0,
             need: 1.0,
+            is_known: false,
             seen: 0,
             time: Duration::ZERO,
             differs: Duration::ZERO,
@@ -159,7 +162,7 @@ impl Learn {
     fn set_need(&mut self, kind: KindId, need: f64) {
         let state = self.state(kind);
         let (before, running) = (state.need, state.running);
-        state.need = need.clamp(LEAST_NEED, 1e6);
+        (state.need, state.is_known) = (need.clamp(LEAST_NEED, 1e6), true);
         let after = state.need;
         if knows_cores(before) && !knows_cores(after) {
             state.search.begin_at(running);
@@ -217,9 +220,11 @@ impl Learn {
     /// Cores that idle though tasks wait are promised once more.
     fn promise(&mut self) {
         let waits = self.states.values().any(|state| state.waiting > 0 && state.running < self.worth(state));
+        // Of whom nothing is known yet, it will be soon: it may be something else that they wait for.
+        let is_known = self.states.values().all(|state| state.is_known || state.running == 0);
         if self.busy >= IDLE || !waits {
             self.promised = (self.promised - PROMISES_LESS).max(1.0);
-        } else if self.needed.iter().any(|needed| *needed >= self.cores * self.promised * TAKEN) {
+        } else if is_known && self.needed.iter().any(|needed| *needed >= self.cores * self.promised * TAKEN) {
             let more = (IDLE / self.busy.max(AS_GOOD_AS_IDLE)).min(PROMISES_MORE);
             self.promised = (self.promised * more).min(MOST_PROMISED);
         }
@@ -335,6 +340,8 @@ impl Pack for Learn {
         let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
         self.promise();
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
+        let [network, disk, remote] = outside;
+        let is_local = disk > network.max(remote);
         let is_idle = self.busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
         let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
@@ -352,6 +359,7 @@ impl Pack for Learn {
                 time: state.time,
                 differs: state.differs,
                 is_idle,
+                is_local,
                 is_silent: work < LEAST_WORK,
             };
             let why = state.search.look(now, since, &seen);

@@ -133,7 +133,10 @@ impl Machine {
         }
         let share = |used: f64| (used.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;
         let fetched = if self.is_silent { 0.0 } else { fetched };
-        let used = [share(busy / CORES), share(fetched / 40.0), 0, 0, 0];
+        let mut used = [share(busy / CORES), 0, 0, 0, 0];
+        // A queue is something that a disk has.
+        let is_disk = self.queue > 0.0;
+        used[if is_disk { Resource::Disk } else { Resource::Network } as usize] = share(fetched / 40.0);
         let moved_bytes_per_s = (fetched / 40.0 * 125e6) as u64;
         let sample = Sample { used, moved_bytes_per_s, runnable: runnable.round() as u32, ..Sample::default() };
         self.pack.measured(self.now, &sample)

@@ -25,7 +25,7 @@ impl Search {
         if self.may_be_chance(output) && !are_too_few {
             return None;
         }
-        self.hold(output, time);
+        self.hold(now, output, time);
         if let Some((fewer, before, less)) = compared
             && are_too_few
             && less > f64::from(self.width) / f64::from(fewer) * IN_PROPORTION
@@ -86,7 +86,7 @@ impl Search {
             return None;
         }
         if !is_less {
-            self.hold(output, time);
+            self.hold(now, output, time);
             return self.halve(now, output);
         }
         // Where fewer bring less, none of them has to wait for others.
@@ -111,7 +111,7 @@ impl Search {
             return None;
         }
         if ratio >= MORE {
-            return self.hold(output, time);
+            return self.hold(now, output, time);
         }
         self.phase = Phase::Returning(before);
         self.set(more, now);

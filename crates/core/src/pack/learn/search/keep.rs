@@ -15,11 +15,18 @@ const CHANCE: f64 = 1.5;
 const MUCH_LONGER: f64 = 1.5;
 
 impl Search {
-    pub(super) fn hold(&mut self, output: Output, time: Duration) -> Option<Why> {
-        self.held = Some(self.width);
-        self.phase = Phase::Holding { output, time, is_crowded: true };
+    pub(super) fn hold(&mut self, now: Time, output: Output, time: Duration) -> Option<Why> {
+        self.keep(now, output, time);
         self.restart();
         None
+    }
+
+    /// The same, and what was counted still counts.
+    pub(super) fn keep(&mut self, now: Time, output: Output, time: Duration) {
+        self.held = Some(self.width);
+        self.phase = Phase::Holding { output, time, is_crowded: true };
+        // However long it took to get here, there are as many for a while.
+        self.try_at = self.try_at.map(|at| at.max(now + self.patience));
     }
 
     /// Goes on with what is enough for what comes out now, or else with so many, where less is to be had than there was.
@@ -66,7 +73,7 @@ impl Search {
         let has_changed = ratio(held, output).is_some_and(|ratio| (ratio - 1.0).abs() > DRIFT);
         let is_open = self.may_be_chance(output) || has_changed && self.done < ENOUGH_TO_BELIEVE;
         let why = self.check(now, held, output, time);
-        if is_open { why } else { why.or_else(|| self.leap_from(now, output)) }
+        if is_open { why } else { why.or_else(|| self.step_from(now, output)) }
     }
 
     pub(super) fn check(&mut self, now: Time, held: Output, output: Output, time: Duration) -> Option<Why> {

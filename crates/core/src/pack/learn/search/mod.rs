@@ -57,6 +57,8 @@ pub(super) struct Seen {
     pub(super) differs: Duration,
     /// Whether cores, network and disks have next to nothing to do.
     pub(super) is_idle: bool,
+    /// Whether it is a disk of this machine that is most in use, and nobody far away.
+    pub(super) is_local: bool,
     /// Whether nothing at all goes through the network or to disks.
     pub(super) is_silent: bool,
 }
@@ -226,13 +228,13 @@ impl Search {
             return None;
         }
         match self.phase {
-            Phase::Trying(before) => self.try_more(now, before, output, seen.time),
+            Phase::Trying(before) => self.try_more(now, before, output, seen),
             Phase::Settling(before) => self.settle(now, before, output, seen.time),
             Phase::Fewer(more, before) => self.try_fewer(now, (more, before), output, seen.time),
             Phase::SomeFewer(more, before) => self.try_some_fewer(now, (more, before), output, seen.time),
             Phase::Returning(before) => {
-                (self.were_fewer_less, self.held) = (true, Some(self.width));
-                self.phase = Phase::Holding { output: before, time: seen.time, is_crowded: true };
+                self.were_fewer_less = true;
+                self.keep(now, before, seen.time);
                 self.check(now, before, output, seen.time)
             }
             Phase::Renewing(held) => self.renew(now, held, output, seen.time),

@@ -25,14 +25,17 @@ const LONG_DOUBT: Duration = Duration::from_secs(30);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
 
 impl Search {
-    /// Where everything idles, nobody has to be compared with: there is room for more. Once, if something far away may be what they wait for,
-    /// and else again and again.
+    /// Where everything idles, nobody has to be compared with: there is room for more. Where something is moved, it may be somebody far away
+    /// whom they wait for, and others as well: that has to show by and by.
     pub(super) fn hurry(&mut self, now: Time, span: Duration, seen: &Seen) -> Option<Why> {
         self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
         let is_silent = self.idle >= LONG_SILENT && seen.is_silent;
-        let is_long = self.idle >= LONG_IDLE && self.hurried_from.is_none();
         let may_hurry = matches!(self.phase, Phase::Trying(None)) && self.leap != NEXT_LEAP && self.width < self.most;
-        if !may_hurry || !is_silent && !is_long {
+        if may_hurry && !is_silent && self.idle >= LONG_IDLE && self.hurried_from.is_none() {
+            self.leap = NEXT_LEAP;
+            return self.leap_from(now, Output { ends: None, work: self.moved() });
+        }
+        if !may_hurry || !is_silent {
             return None;
         }
         let busy = self.busy / self.span.as_secs_f64().max(1e-9);
@@ -76,13 +79,14 @@ impl Search {
         now: Time,
         before: Option<(u32, Output)>,
         output: Output,
-        time: Duration,
+        seen: &Seen,
     ) -> Option<Why> {
         if let Some(before) = before {
             if self.may_be_chance(output) && !is_clear(before, (self.width, output)) {
                 return None;
             }
-            if ratio(before.1, output).is_some_and(|ratio| ratio < PAYS) {
+            let is_taken = !seen.is_local && self.too_many(output).is_some();
+            if is_taken || ratio(before.1, output).is_some_and(|ratio| ratio < PAYS) {
                 return self.go_back(now, before, output);
             }
         } else if let Some(before) = self.hurried_in_vain(output) {
@@ -91,7 +95,8 @@ impl Search {
         if self.width < self.most {
             return self.leap_from(now, output);
         }
-        self.hold(output, time);
+        let time = seen.time;
+        self.hold(now, output, time);
         // Whoever came here in a hurry has not compared anything; that is made up for when there is time.
         self.doubt_at = self.hurried_from.map(|_| now + LONG_DOUBT);
         let is_longer = self.quickest.is_some_and(|quickest| time > quickest.mul_f64(HARDLY_LONGER));
@@ -119,6 +124,14 @@ impl Search {
     pub(super) fn leap_from(&mut self, now: Time, output: Output) -> Option<Why> {
         self.phase = Phase::Trying(Some((self.width, output)));
         self.leap(now)
+    }
+
+    /// The same with half as many more.
+    pub(super) fn step_from(&mut self, now: Time, output: Output) -> Option<Why> {
+        let before = self.width;
+        self.phase = Phase::Trying(Some((before, output)));
+        self.set(before.saturating_add(before.div_ceil(2)), now);
+        (self.width > before).then_some(Why::Grows)
     }
 
     pub(super) fn leap(&mut self, now: Time) -> Option<Why> {

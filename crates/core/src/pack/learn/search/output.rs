@@ -17,9 +17,8 @@ const AS_MUCH: f64 = 0.93;
 const A_LITTLE_LONGER: f64 = 1.2;
 /// So much of what began together is most of it.
 const MOST_OF_THEM: f64 = 0.9;
-/// What is moved tells what comes out after so long, if it would take longer than that until ends do.
+/// What is moved tells what comes out after so long, as long as nothing has ended.
 const LONG_USE: Duration = Duration::from_millis(500);
-const LONG_WAIT: Duration = Duration::from_secs(4);
 
 /// What comes out of tasks in a second, as far as it can be told.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,8 +47,8 @@ impl Search {
         let is_known = self.done >= ENOUGH_DONE && self.is_fair(now, mean) && mean > 0.0;
         let ends = is_known.then(|| f64::from(self.width) / mean);
         let work = self.moved();
-        // Ends tell more, if there will be some soon.
-        let is_moving = work.is_some() && self.span >= LONG_USE && self.quickest.is_none_or(|time| time > LONG_WAIT);
+        // Ends tell more: what is moved may be taken from others.
+        let is_moving = work.is_some() && self.span >= LONG_USE && self.quickest.is_none();
         (ends.is_some() || is_moving).then_some(Output { ends, work })
     }
 
