@@ -18,7 +18,7 @@ const PATIENT: &str = r#"
 tasks:
   read:
     foreach: { i: 1..6 }
-    run: "echo $$ > pid.{i}; while [ ! -e go ]; do sleep 0.01; done; cat data/{i} > out/{i}"
+    run: "echo $$ > pid.{i}; while [ ! -e go ] && [ -e flow.yaml ]; do sleep 0.01; done; cat data/{i} > out/{i}"
     in: ["data/{i}"]
     out: ["out/{i}"]
 "#;
@@ -96,8 +96,9 @@ fn a_copy_of_a_live_runs_directory_leaves_the_run_alone() {
 
 #[test]
 fn a_copy_of_a_live_runs_directory_does_not_end_its_tasks() {
-    let original =
-        Sandbox::with_flow("tasks: { wait: { run: 'touch begun; while [ ! -e go ]; do sleep 0.01; done' } }");
+    let original = Sandbox::with_flow(
+        "tasks: { wait: { run: 'touch begun; while [ ! -e go ] && [ -e flow.yaml ]; do sleep 0.01; done' } }",
+    );
     let child = original.start(&["run", "flow.yaml", "--quiet"]);
     wait_until("the task", || original.exists("begun"));
     let copy = copy(&original);
@@ -210,7 +211,7 @@ fn nobody_is_done_who_read_what_was_not_brought() {
     let flow = r#"
 tasks:
   vandal: { run: "while [ $(ls begun | wc -l) -lt 3 ]; do sleep 0.01; done; chmod u+w $(readlink {in}); echo junk >> {in}; touch go {out}", in: data/1, out: v }
-  reader: { foreach: { i: 1..3 }, run: "touch begun/{i}; while [ ! -e go ]; do sleep 0.01; done; cat {in} > {out}", in: data/1, out: "o/{i}" }
+  reader: { foreach: { i: 1..3 }, run: "touch begun/{i}; while [ ! -e go ] && [ -e flow.yaml ]; do sleep 0.01; done; cat {in} > {out}", in: data/1, out: "o/{i}" }
 "#;
     let sandbox = Sandbox::with_flow(flow);
     std::fs::create_dir(sandbox.file("begun")).unwrap();
@@ -301,7 +302,7 @@ fn a_run_that_was_moved_leaves_the_one_in_its_place_alone() {
 
 #[test]
 fn processes_are_told_by_their_engine_wherever_directories_went() {
-    let flow = "tasks: { wait: { run: 'echo $$ > pid; while [ ! -e go ]; do sleep 0.01; done; touch {out}', out: o } }";
+    let flow = "tasks: { wait: { run: 'echo $$ > pid; while [ ! -e go ] && [ -e flow.yaml ]; do sleep 0.01; done; touch {out}', out: o } }";
     let around = Sandbox::new();
     let begin = |name: &str| {
         around.write(&format!("{name}/flow.yaml"), flow);
@@ -323,7 +324,10 @@ fn processes_are_told_by_their_engine_wherever_directories_went() {
     around.write("p/flow.yaml", "tasks: { other: { run: 'true' } }");
     around.throng(&["run", "p/flow.yaml"]).expect_code(0);
     let left = pid("moved");
-    around.write("moved/flow.yaml", &flow.replace("echo $$ > pid; while [ ! -e go ]; do sleep 0.01; done; ", ""));
+    around.write(
+        "moved/flow.yaml",
+        &flow.replace("echo $$ > pid; while [ ! -e go ] && [ -e flow.yaml ]; do sleep 0.01; done; ", ""),
+    );
     around.throng(&["run", "moved/flow.yaml"]).expect_code(0);
     assert!(!is_alive(left));
 }

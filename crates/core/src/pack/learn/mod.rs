@@ -18,7 +18,7 @@ mod search;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use self::search::{LEAST_WORK, Search, Seen};
+use self::search::{SILENT, Search, Seen};
 use super::dominant::Resource;
 use super::sample::{Sample, Spent, Uses};
 use super::{Capacity, Change, Kinds, Pack, Reserved, Why};
@@ -344,6 +344,7 @@ impl Pack for Learn {
         let is_local = disk > network.max(remote);
         let is_idle = self.busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
         let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
+        let cores = self.cores;
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
         let kinds: Vec<KindId> = self.states.keys().copied().collect();
         for kind in kinds {
@@ -356,11 +357,12 @@ impl Pack for Learn {
                 // Of several, nobody knows whose it is.
                 work: if alone { work } else { 0.0 },
                 busy,
+                own_busy: f64::from(state.running) * state.need / cores,
                 time: state.time,
                 differs: state.differs,
                 is_idle,
                 is_local,
-                is_silent: work < LEAST_WORK,
+                is_silent: work < SILENT,
             };
             let why = state.search.look(now, since, &seen);
             self.say(kind, why);

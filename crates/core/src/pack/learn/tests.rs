@@ -40,8 +40,9 @@ struct Machine {
     queue: f64,
     /// Whether what it gives is so little that nobody sees it.
     is_silent: bool,
-    /// How many others compute all the time.
+    /// How many others compute all the time, and how many bytes they move in a second.
     others: f64,
+    moved_by_others: u64,
     queued: Vec<u32>,
     running: Vec<Running>,
     now: Time,
@@ -72,6 +73,7 @@ impl Machine {
             queue,
             is_silent: false,
             others,
+            moved_by_others: 0,
             queued,
             running: Vec::new(),
             now,
@@ -137,7 +139,7 @@ impl Machine {
         // A queue is something that a disk has.
         let is_disk = self.queue > 0.0;
         used[if is_disk { Resource::Disk } else { Resource::Network } as usize] = share(fetched / 40.0);
-        let moved_bytes_per_s = (fetched / 40.0 * 125e6) as u64;
+        let moved_bytes_per_s = (fetched / 40.0 * 125e6) as u64 + self.moved_by_others;
         let sample = Sample { used, moved_bytes_per_s, runnable: runnable.round() as u32, ..Sample::default() };
         self.pack.measured(self.now, &sample)
     }
@@ -195,6 +197,16 @@ fn tasks_that_wait_are_as_many_as_may_be_within_two_seconds() {
     machine.others = 8.0;
     machine.mean(4);
     assert!(machine.mean(1) > 100.0);
+}
+
+#[test]
+fn whoever_else_does_a_little_on_the_machine_is_not_mistaken_for_a_task() {
+    for (seconds, moved_by_others) in [(0.2, 3_000_000), (1.0, 3_000_000), (5.0, 1_000_000)] {
+        let mut machine = Machine::new(&[Needs { computing: 0.001, waiting: seconds, ..Needs::default() }], &[MANY]);
+        (machine.others, machine.moved_by_others) = (0.4, moved_by_others);
+        machine.mean(6);
+        assert!(machine.mean(1) > 200.0, "{} at once that wait for {seconds} s", machine.running.len());
+    }
 }
 
 #[test]

@@ -27,8 +27,10 @@ const MARGIN: f64 = 1.5;
 const MANY_MORE: f64 = 0.8;
 /// So many ends tell how fast tasks go.
 const ENOUGH_DONE: u32 = 8;
-/// Fewer bytes than this in a second tell nothing.
-pub(super) const LEAST_WORK: f64 = 2e6;
+/// Where fewer bytes than this are moved in a second, it is silent.
+pub(super) const SILENT: f64 = 2e6;
+/// Fewer bytes than this may be anybody's.
+const LEAST_WORK: f64 = 10e6;
 /// How long it takes until more are tried again, at first.
 const FIRST_PATIENCE: Duration = Duration::from_millis(2500);
 /// By what part what comes out may differ before it has to be learnt anew.
@@ -49,8 +51,9 @@ pub(super) struct Seen {
     pub(super) took: Duration,
     /// How many bytes went through networks and to and from disks, in a second.
     pub(super) work: f64,
-    /// How busy cores are.
+    /// How busy cores are, and how busy tasks of the kind alone would make them.
     pub(super) busy: f64,
+    pub(super) own_busy: f64,
     /// How long a task takes.
     pub(super) time: Duration,
     /// By how much that differs, on average.
@@ -105,6 +108,8 @@ pub(super) struct Search {
     were_fewer_less: bool,
     /// By how many times the number grows.
     leap: u32,
+    /// Whether it is a disk of this machine that tasks want most: nobody far away gets more of it if they are fewer.
+    is_local: bool,
     /// How many have ended that began after it was changed.
     ended: u32,
     /// What has been seen since it settled.
@@ -141,6 +146,7 @@ impl Search {
             is_dear,
             were_fewer_less: false,
             leap,
+            is_local: false,
             ended: 0,
             done,
             took,
@@ -201,7 +207,7 @@ impl Search {
             return None;
         }
         let quickest = self.quickest.into_iter().chain(Some(seen.time)).filter(|time| !time.is_zero()).min();
-        self.quickest = quickest;
+        (self.quickest, self.is_local) = (quickest, seen.is_local);
         self.done += seen.done;
         self.ended += seen.done;
         self.took += seen.took;

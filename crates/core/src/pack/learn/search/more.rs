@@ -11,6 +11,8 @@ use crate::time::Time;
 const PAYS: f64 = 1.1;
 /// Cores that are less busy than this tell nothing.
 const LEAST_BUSY: f64 = 0.03;
+/// Cores that are busier than so many times what tasks compute are busy with something else.
+const OWN: f64 = 2.0;
 /// After so long, those that began with a leap are at it; and so many times as many bytes are more.
 const SOON_SEEN: Duration = Duration::from_millis(700);
 const MOVES_MORE: f64 = 1.05;
@@ -30,10 +32,13 @@ impl Search {
     pub(super) fn hurry(&mut self, now: Time, span: Duration, seen: &Seen) -> Option<Why> {
         self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
         let is_silent = self.idle >= LONG_SILENT && seen.is_silent;
-        let may_hurry = matches!(self.phase, Phase::Trying(None)) && self.leap != NEXT_LEAP && self.width < self.most;
-        if may_hurry && !is_silent && self.idle >= LONG_IDLE && self.hurried_from.is_none() {
+        // Only at first: whoever has found a number knows better.
+        let is_first = matches!(self.phase, Phase::Trying(None)) && self.leap == LEAP && self.held.is_none();
+        let may_hurry = is_first && self.width < self.most;
+        let work = self.moved().filter(|_| self.idle >= LONG_IDLE && self.hurried_from.is_none());
+        if may_hurry && work.is_some() {
             self.leap = NEXT_LEAP;
-            return self.leap_from(now, Output { ends: None, work: self.moved() });
+            return self.leap_from(now, Output { ends: None, work });
         }
         if !may_hurry || !is_silent {
             return None;
@@ -41,6 +46,7 @@ impl Search {
         let busy = self.busy / self.span.as_secs_f64().max(1e-9);
         if let Some((fewer, before)) = self.hurried_from
             && before > LEAST_BUSY
+            && before < seen.own_busy * f64::from(fewer) / f64::from(self.width) * OWN
             && busy < before * (1.0 + CLEARLY_PAYS * (f64::from(self.width) / f64::from(fewer) - 1.0))
         {
             // They do not even compute more: they are in each other's way.
@@ -85,7 +91,7 @@ impl Search {
             if self.may_be_chance(output) && !is_clear(before, (self.width, output)) {
                 return None;
             }
-            let is_taken = !seen.is_local && self.too_many(output).is_some();
+            let is_taken = !self.is_local && self.too_many(output).is_some();
             if is_taken || ratio(before.1, output).is_some_and(|ratio| ratio < PAYS) {
                 return self.go_back(now, before, output);
             }
@@ -112,6 +118,9 @@ impl Search {
         let enough = self.enough(before).max(self.enough(output)).unwrap_or(fewer);
         // What fewer brought is known; whether still fewer would do is tried from there.
         let enough = if self.is_dear { enough.min(fewer) } else { enough.max(fewer) };
+        // A disk of one's own may as well have more, if that is no worse: half of what was tried.
+        let is_no_worse = self.is_local && ratio(before, output).is_some_and(|ratio| ratio >= 1.0);
+        let enough = if is_no_worse { enough.max(self.width / 2) } else { enough };
         (self.leap, self.were_fewer_less) = (NEXT_LEAP, false);
         self.phase = Phase::Settling(Some((fewer, before)));
         self.patience = (self.patience * if self.is_dear { 4 } else { 2 }).min(LONGEST_PATIENCE);

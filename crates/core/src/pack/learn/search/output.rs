@@ -11,7 +11,7 @@ const CLEARLY_LESS: f64 = 0.9;
 const ENOUGH_TO_DOUBT: u32 = 24;
 /// By how many times what chance would make of few ends they may differ, where it does not matter much if that was wrong.
 const SOME_CHANCE: f64 = 0.5;
-/// So much of what came out of more is as much.
+/// So much of what came out of more is as much, where others may want the rest.
 const AS_MUCH: f64 = 0.93;
 /// After so many times what tasks take, all that began together have ended.
 const A_LITTLE_LONGER: f64 = 1.2;
@@ -66,7 +66,8 @@ impl Search {
     /// Whether so many times what came out of more is surely less: the fewer have ended, the less it has to be.
     pub(super) fn is_less(&self, output: Output, ratio: f64) -> bool {
         let chance = if self.may_be_chance(output) { SOME_CHANCE / f64::from(self.done.max(1)).sqrt() } else { 0.0 };
-        ratio < AS_MUCH - chance
+        let as_much = if self.is_local { 1.0 } else { AS_MUCH };
+        ratio < as_much - chance
     }
 }
 
