@@ -36,8 +36,10 @@ const MUCH: f64 = 0.03;
 /// What a task holds has changed if it is by this part, and by more than that.
 const CHANGED: f64 = 0.03;
 const CHANGED_BYTES: u64 = 1 << 20;
-/// After so long it is told what a task has computed, and then each time that it has run for four times as long.
-const FIRST_AGE: Duration = Duration::from_millis(150);
+/// After so long it is told what a task has computed, then when what it holds gives a first idea of that, and then each time that it has run for
+/// four times as long.
+const FIRST_AGE: Duration = Duration::from_millis(80);
+const SECOND_AGE: Duration = Duration::from_millis(500);
 
 /// What the node knows of a task.
 #[derive(Clone, Copy, Debug)]
@@ -200,7 +202,7 @@ impl Known {
         let is_older = age >= self.next_age;
         let is_other = change > CHANGED_BYTES && change as f64 > self.bytes as f64 * CHANGED;
         if is_older {
-            self.next_age = age * 4;
+            self.next_age = if age < SECOND_AGE { SECOND_AGE } else { age * 4 };
         }
         if is_older || is_other {
             self.bytes = uses.bytes;
@@ -221,8 +223,8 @@ mod tests {
             known.is_news(since + Duration::from_millis(ms), Uses { bytes: megabytes << 20, computing_us: 0 })
         };
         assert!(is_told(0, 50), "it holds something");
-        assert!(!is_told(50, 51) && is_told(100, 60), "much more than before");
-        assert!(is_told(200, 60), "it is not new any more");
-        assert!(!is_told(790, 60) && is_told(800, 60) && !is_told(3100, 60) && is_told(3200, 60), "four times as old");
+        assert!(!is_told(50, 51) && is_told(70, 60), "much more than before");
+        assert!(is_told(80, 60), "it is not new any more");
+        assert!(!is_told(490, 60) && is_told(500, 60) && !is_told(1990, 60) && is_told(2000, 60), "four times as old");
     }
 }

@@ -59,7 +59,7 @@ const SAID_AGAIN: u32 = 5;
 /// No more kinds than this are asked for by name.
 const KINDS_NAMED: usize = 64;
 /// What a task has computed in less time than this tells nothing.
-const LONG_ENOUGH: Duration = Duration::from_millis(150);
+const LONG_ENOUGH: Duration = Duration::from_millis(90);
 /// Less than this of a core is nothing.
 const LEAST_NEED: f64 = 0.002;
 
@@ -82,6 +82,8 @@ struct State {
     need: f64,
     /// Whether that is more than a guess.
     is_known: bool,
+    /// For how long the task had run that this was last told of.
+    told_of: Duration,
     /// How often that was seen of one that has ended, up to some.
     seen: u32,
     /// How long a task takes, about.
@@ -148,6 +150,7 @@ impl Learn {
             running: 0,
             need: 1.0,
             is_known: false,
+            told_of: Duration::ZERO,
             seen: 0,
             time: Duration::ZERO,
             differs: Duration::ZERO,
@@ -304,9 +307,12 @@ impl Pack for Learn {
     /// What long tasks need is seen before any of them has ended. Once some have, it is known what they needed as a whole.
     fn uses(&mut self, demand: DemandId, runs_for: Duration, uses: &Uses) {
         let kind = self.kinds.of(demand);
-        if self.state(kind).seen > 0 || runs_for < LONG_ENOUGH {
+        let state = self.state(kind);
+        // The longer it has run, the more that says: at first, a task is busy with beginning.
+        if state.seen > 0 || runs_for < LONG_ENOUGH.max(state.told_of) {
             return;
         }
+        state.told_of = runs_for;
         let need = self.need(uses.computing_us as f64 / runs_for.as_micros() as f64, self.asked(demand));
         self.set_need(kind, need);
     }

@@ -231,8 +231,11 @@ fn tasks_that_share_a_server_are_not_many_more_than_it_serves() {
         let width = machine.mean(10);
         let first = f64::from(machine.done - before) / 10.0;
         let crowd = width;
-        // It gives half, which is seen within ten times half a second, and later four times as much.
-        let width = machine.mean(1);
+        // It gives half, which is seen within ten times half a second, and later four times as much. Just then fewer or more may be on trial, so
+        // what there usually were is what counts.
+        let mut widths: Vec<f64> = (0..50).map(|_| machine.mean_of_steps(1)).collect();
+        widths.sort_unstable_by(f64::total_cmp);
+        let width = widths[25];
         machine.server = 6.0;
         let half = (0..50).map(|_| machine.mean_of_steps(1)).fold(width, f64::min);
         machine.server = 24.0;

@@ -202,6 +202,7 @@ impl Search {
 
     /// Takes in what was seen; says why there is another number, if there is.
     pub(super) fn look(&mut self, now: Time, span: Duration, seen: &Seen) -> Option<Why> {
+        self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
         if !seen.is_full || seen.is_draining {
             self.restart();
             return None;
@@ -214,7 +215,7 @@ impl Search {
         self.work += seen.work * span.as_secs_f64();
         self.busy += seen.busy * span.as_secs_f64();
         self.span += span;
-        if let Some(why) = self.hurry(now, span, seen) {
+        if let Some(why) = self.hurry(now, seen) {
             return Some(why);
         }
         if let Some(why) = self.check_time(now, seen) {

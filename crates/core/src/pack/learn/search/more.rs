@@ -29,8 +29,7 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
 impl Search {
     /// Where everything idles, nobody has to be compared with: there is room for more. Where something is moved, it may be somebody far away
     /// whom they wait for, and others as well: that has to show by and by.
-    pub(super) fn hurry(&mut self, now: Time, span: Duration, seen: &Seen) -> Option<Why> {
-        self.idle = if seen.is_idle { self.idle + span } else { Duration::ZERO };
+    pub(super) fn hurry(&mut self, now: Time, seen: &Seen) -> Option<Why> {
         let is_silent = self.idle >= LONG_SILENT && seen.is_silent;
         // Only at first: whoever has found a number knows better.
         let is_first = matches!(self.phase, Phase::Trying(None)) && self.leap == LEAP && self.held.is_none();
