@@ -1,5 +1,6 @@
 //! How many tasks run at once: `--pack learn` beside the best fixed number, for each kind of load and for pairs of them.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,9 +23,12 @@ struct Options {
     /// What to measure; everything if nothing is said
     #[arg(long)]
     only: Vec<Part>,
-    /// Measure only loads whose name contains this
+    /// Measure only loads whose name contains this, and pairs of which one does
     #[arg(long, default_value = "")]
     load: String,
+    /// Measure only pairs whose other load's name contains this
+    #[arg(long, default_value = "")]
+    with: String,
     /// How often the best number and the engine's own are compared
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
@@ -47,6 +51,9 @@ enum Part {
     Memory,
 }
 
+/// So much of each load makes a pair: together they take as long as one does alone, or longer.
+const PART_OF_PAIR: f64 = 0.6;
+
 struct Bench {
     engine: Engine,
     place: Place,
@@ -67,18 +74,11 @@ fn main() -> Result<()> {
     if wants(Part::Singles) {
         head();
         for load in loads.iter().filter(|load| load.name.contains(&options.load)) {
-            bench.compare(&[load])?;
+            bench.compare(&[load], None)?;
         }
     }
     if wants(Part::Pairs) {
-        head();
-        for (at, first) in loads.iter().enumerate() {
-            for second in &loads[at + 1..] {
-                if first.name.contains(&options.load) || second.name.contains(&options.load) {
-                    bench.compare(&[first, second])?;
-                }
-            }
-        }
+        bench.pairs(&loads, &options)?;
     }
     if wants(Part::Capacity) {
         bench.capacity(&loads)?;
@@ -93,9 +93,8 @@ fn main() -> Result<()> {
 }
 
 fn head() {
-    println!(
-        "\n| load | sweep | best | as many as cores | learn | learn ÷ best | last numbers |\n|---|---|---|---|---|---|---|"
-    );
+    println!("\n| load | sweep | best | as many as cores | learn | learn ÷ best | one after the other | last numbers |");
+    println!("|---|---|---|---|---|---|---|---|");
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -105,7 +104,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// What was last decided for each kind.
 fn last_numbers(ran: &Ran) -> String {
-    let mut last: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    let mut last: BTreeMap<&str, u64> = BTreeMap::new();
     last.extend(ran.changes.iter().map(|(_, kind, width)| (kind.as_str(), *width)));
     last.iter().map(|(kind, width)| format!("{kind} {width}")).collect::<Vec<_>>().join(", ")
 }
@@ -125,8 +124,33 @@ impl Bench {
         self.engine.run(&self.place.workflow(loads), &Way { group: group.as_ref(), ..way.clone() })
     }
 
-    /// Finds the best fixed number, and then measures it and the engine's own in turn.
-    fn compare(&self, loads: &[&Load]) -> Result<()> {
+    /// Two loads, all tasks of the first queued before those of the second, beside one after the other.
+    fn pairs(&self, loads: &[Load], options: &Options) -> Result<()> {
+        let part = |load: &Load| Load { tasks: (f64::from(load.tasks) * PART_OF_PAIR) as u32, ..load.clone() };
+        let loads: Vec<Load> = loads.iter().map(part).collect();
+        let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
+        head();
+        for (at, first) in loads.iter().enumerate() {
+            for second in &loads[at + 1..] {
+                let is_meant = |one: &Load, other: &Load| {
+                    one.name.contains(&options.load) && other.name.contains(&options.with)
+                };
+                if !is_meant(first, second) && !is_meant(second, first) {
+                    continue;
+                }
+                for load in [first, second] {
+                    if !alone.contains_key(load.name) {
+                        alone.insert(load.name, self.run(&[load], &Way::learn())?.seconds);
+                    }
+                }
+                self.compare(&[first, second], Some(alone[first.name] + alone[second.name]))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the best fixed number, and then measures it and the engine's own in turn; beside as long as it took one after the other.
+    fn compare(&self, loads: &[&Load], in_turn: Option<f64>) -> Result<()> {
         let about = loads.iter().map(|load| load.about).max().unwrap_or(self.cores);
         let Swept { seconds, best } = sweep(about, |way| self.run(loads, way))?;
         let patience = Duration::from_secs_f64(seconds[&best].unwrap_or(0.0) * 1.7);
@@ -151,7 +175,7 @@ impl Bench {
         let names: Vec<&str> = loads.iter().map(|load| load.name).collect();
         let failed = learnt.iter().filter(|ran| !ran.is_whole).count();
         println!(
-            "| {} | {} | {:.1} s at {best} | {} | {:.1} s{} | {:.3} | {} |",
+            "| {} | {} | {:.1} s at {best} | {} | {:.1} s{} | {:.3} | {} | {} |",
             names.join(" + "),
             sweep.join(", "),
             times(&fixed),
@@ -159,6 +183,7 @@ impl Bench {
             times(&learnt),
             if failed > 0 { format!(" ({failed} not whole)") } else { String::new() },
             median(ratios),
+            in_turn.map_or_else(String::new, |in_turn| format!("{:.2} of {in_turn:.1} s", times(&learnt) / in_turn)),
             learnt.last().map(last_numbers).unwrap_or_default(),
         );
         Ok(())

@@ -147,6 +147,8 @@ pub fn why_width(why: Why) -> String {
         Why::Contention => "so many more brought no more".to_owned(),
         Why::Drifted => "as many as before bring something else".to_owned(),
         Why::Cores => "so many keep the cores busy".to_owned(),
+        Why::Fewer => "fewer may bring as much".to_owned(),
+        Why::Strangers => "others want the cores as well".to_owned(),
     }
 }
 

@@ -55,6 +55,10 @@ pub enum Why {
     Drifted,
     /// So many have room on the cores, by what a task keeps busy of them.
     Cores,
+    /// It is tried whether fewer bring as much.
+    Fewer,
+    /// Others want the cores as well.
+    Strangers,
 }
 
 /// Another number of tasks of a kind.

@@ -18,6 +18,8 @@ pub struct Sample {
     pub memory_stalls: u32,
     /// How many processes and threads ran or waited for a core, whose ever they are.
     pub runnable: u32,
+    /// What others than the tasks and the engine use of the cores, in millionths of all of them.
+    pub strangers: u32,
 }
 
 impl Sample {

@@ -18,7 +18,7 @@ use crate::stale::Reason;
 use crate::time::Time;
 
 /// The first bytes of a trace; the last of them is the version of the format.
-pub const MAGIC: [u8; 8] = *b"throngt6";
+pub const MAGIC: [u8; 8] = *b"throngt7";
 
 /// How an attempt ended, in detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,8 @@ fn why_number(why: Why) -> u8 {
         Why::Contention => 1,
         Why::Drifted => 2,
         Why::Cores => 3,
+        Why::Fewer => 4,
+        Why::Strangers => 5,
         Why::Profiled(resource) => 16 + resource as u8,
     }
 }
@@ -159,6 +161,8 @@ fn why_of(number: u8) -> Option<Why> {
         1 => Why::Contention,
         2 => Why::Drifted,
         3 => Why::Cores,
+        4 => Why::Fewer,
+        5 => Why::Strangers,
         _ => Why::Profiled(*Resource::ALL.get(usize::from(number.checked_sub(16)?))?),
     })
 }
@@ -206,6 +210,7 @@ mod tests {
             free_memory_bytes: u64::MAX,
             memory_stalls: 8,
             runnable: 9,
+            strangers: 10,
         };
         let width = |why| Command::Width(Change { kind: KindId(300), width: 256, why });
         let start = Command::Start { task: TaskId(7), attempt: 2, slot: SlotId(1) };
@@ -246,6 +251,8 @@ mod tests {
             Entry::Command(Command::Kill { slot: SlotId(2), hard: false, why: KillReason::TooLarge }),
             Entry::Command(width(Why::Grows)),
             Entry::Command(width(Why::Cores)),
+            Entry::Command(width(Why::Fewer)),
+            Entry::Command(width(Why::Strangers)),
             Entry::Command(width(Why::Contention)),
             Entry::Command(width(Why::Drifted)),
             Entry::Command(width(Why::Profiled(Resource::Cpu))),

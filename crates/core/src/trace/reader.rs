@@ -140,9 +140,15 @@ impl<'a> Reader<'a> {
                     *one = self.small()?;
                 }
                 let (moved_bytes_per_s, free_memory_bytes) = (self.number()?, self.number()?);
-                let (memory_stalls, runnable) = (self.small()?, self.small()?);
-                let sample = Sample { used, moved_bytes_per_s, free_memory_bytes, memory_stalls, runnable };
-                Entry::Event(Event::Measured(sample))
+                let (memory_stalls, runnable, strangers) = (self.small()?, self.small()?, self.small()?);
+                Entry::Event(Event::Measured(Sample {
+                    used,
+                    moved_bytes_per_s,
+                    free_memory_bytes,
+                    memory_stalls,
+                    runnable,
+                    strangers,
+                }))
             }
             37 => {
                 let (kind, width) = (KindId(self.small()?), self.small()?);

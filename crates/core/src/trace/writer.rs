@@ -127,6 +127,7 @@ impl Writer {
                 self.number(sample.free_memory_bytes);
                 self.number(sample.memory_stalls.into());
                 self.number(sample.runnable.into());
+                self.number(sample.strangers.into());
                 36
             }
             Entry::Command(Command::Width(change)) => {

@@ -120,6 +120,7 @@ impl Meter {
             free_memory_bytes,
             memory_stalls: millionths(stalled),
             runnable: now.runnable,
+            strangers: 0,
         }
     }
 }

@@ -279,6 +279,7 @@ impl World {
             free_memory_bytes: memory_bytes.saturating_sub(all_held),
             memory_stalls: 0,
             runnable: (place.runnable_s / seconds).round() as u32,
+            strangers: 0,
         };
         for (slot, uses) in seen {
             self.tell(node, Event::Uses { slot, uses });

@@ -68,7 +68,8 @@ impl Search {
     /// What little comes out of more, if that can be told long before they end: they move no more bytes than fewer did, or each takes so long
     /// already that they cannot have paid.
     pub(super) fn in_vain(&self, now: Time, (_, before): (u32, Output)) -> Option<Output> {
-        let both = before.work.zip(self.moved()).filter(|_| self.span >= SOON_SEEN);
+        // What a disk gives in a moment says little, and nobody else waits for it.
+        let both = before.work.zip(self.moved()).filter(|_| self.span >= SOON_SEEN && !self.is_local);
         if both.is_some_and(|(before, now)| now < before * MOVES_MORE) {
             return Some(Output { ends: None, work: self.moved() });
         }
