@@ -163,7 +163,9 @@ impl Headroom {
 
     /// What a task says it needs, or is known to need.
     fn floor(&self, demand: DemandId, known_bytes: u64) -> f64 {
-        self.kinds.asked(demand).memory_bytes.max(known_bytes) as f64
+        let said = self.kinds.asked(demand).memory_bytes.max(known_bytes) as f64;
+        // What is in a container cannot be seen.
+        if said == 0.0 && self.kinds.are_contained(self.kinds.of(demand)) { self.unknown } else { said }
     }
 
     /// What a task of a kind comes to hold that holds so much now, and that there is to be room for so much of.
@@ -252,7 +254,9 @@ impl Headroom {
             self.expect_again(now, slot);
         }
         let told = self.relieve(now, false);
-        if !told.is_empty() || !is_stalled || now < self.patient_until {
+        // Where there is plenty, it is not for want of memory here that somebody waits.
+        let is_short = is_stalled && self.free < PLENTY * self.all;
+        if !told.is_empty() || !is_short || now < self.patient_until {
             return told;
         }
         self.patient_until = now + BETWEEN_STALLS;

@@ -227,13 +227,14 @@ fn where_everybody_waits_for_memory_one_goes_at_a_time() {
         headroom.started(second(slot.into()), SlotId(slot), flow.first_demand(TaskId(0)), 0);
         headroom.uses(second(3), SlotId(slot), &Uses { bytes: 200_000_000, computing_us: 0 });
     }
-    assert_eq!(headroom.measured(second(4), 1_400_000_000, false), []);
-    let told = headroom.measured(second(4), 1_400_000_000, true);
+    assert_eq!(headroom.measured(second(4), ALL / 10, false), []);
+    assert_eq!(headroom.measured(second(4), ALL / 2, true), [], "with half of it free, somebody else waits");
+    let told = headroom.measured(second(4), ALL / 10, true);
     assert!(matches!(told[..], [(SlotId(2), Relief::Later { .. })]), "{told:?}");
-    assert_eq!(headroom.measured(second(4), 1_400_000_000, true), []);
-    let told = headroom.measured(second(6), 1_400_000_000, true);
+    assert_eq!(headroom.measured(second(4), ALL / 10, true), []);
+    let told = headroom.measured(second(6), ALL / 10, true);
     assert!(matches!(told[..], [(SlotId(1), Relief::Later { .. })]), "{told:?}");
-    assert_eq!(headroom.measured(second(8), 1_400_000_000, true), [], "the last one stays");
+    assert_eq!(headroom.measured(second(8), ALL / 10, true), [], "the last one stays");
 }
 
 fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {

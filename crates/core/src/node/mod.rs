@@ -23,6 +23,7 @@ mod looking;
 mod pressing;
 mod stage;
 mod untouched;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use keeping::Keeping;
 use pressing::Pressing;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
+use ways::Ways;
 
 use crate::headroom::Headroom;
 use crate::ids::{ClassId, DemandId, KindId, SlotId, TaskId};
@@ -316,14 +318,25 @@ impl Node {
     }
 
     fn fill_and_force(&mut self, now: Time, out: &mut Vec<Command>) {
-        self.fill(now, out);
+        self.fill(now, false, out);
+        if self.has_stopped_short() {
+            self.fill(now, true, out);
+        }
         while let Some(stage) = self.stage.as_mut().filter(|stage| stage.is_blocked()) {
             if self.free.len() < self.slots.len() || self.stopping != Stopping::No {
                 return;
             }
             stage.force(&self.flow, out);
-            self.fill(now, out);
+            self.fill(now, false, out);
         }
+    }
+
+    /// Whether nothing runs though there is something to do.
+    fn has_stopped_short(&self) -> bool {
+        let Policies { local, shared, .. } = &self.policies;
+        let is_staged = || self.stage.as_ref().is_some_and(|stage| stage.len() > 0);
+        self.free.len() == self.slots.len()
+            && (!local.is_empty() || !shared.is_empty() || is_staged() || self.waiting_for_memory() > 0)
     }
 
     /// Tells orders that want to know what has come and gone.
@@ -335,9 +348,11 @@ impl Node {
         }
     }
 
-    fn fill(&mut self, now: Time, out: &mut Vec<Command>) {
+    /// Fills free slots; if nothing would run by the policy, with the first that could run at all.
+    fn fill(&mut self, now: Time, is_idle: bool, out: &mut Vec<Command>) {
         while !self.is_stopping() {
-            if !self.free.is_empty() && self.start_aside(now, out) {
+            let is_stuck = is_idle && self.free.len() == self.slots.len();
+            if !self.free.is_empty() && self.start_aside(now, is_stuck, out) {
                 continue;
             }
             if self.is_kept_free(now) {
@@ -346,17 +361,23 @@ impl Node {
             self.tell_orders();
             let Policies { local, shared, pack } = &mut self.policies;
             let has_slot = !self.free.is_empty();
-            let headroom = self.pressing.as_ref().map(Pressing::headroom);
-            let way = |class| way_to_run(&self.flow, pack.as_ref(), &self.pools, headroom, class);
+            let ways = Ways {
+                flow: &self.flow,
+                pack: pack.as_ref(),
+                pools: &self.pools,
+                pressing: self.pressing.as_ref(),
+                is_stuck,
+            };
             let waits_apart = self.stage.as_ref().is_some_and(Stage::is_for_outside) && !shared.is_empty();
             let is_turn_apart = waits_apart && self.stage.as_ref().is_some_and(Stage::is_turn_apart);
             if has_slot
                 && !is_turn_apart
                 && let Some(stage) = &mut self.stage
-                && let Some((ready, is_shared, output_bytes)) = stage.next(|ready| way(ready.class).is_some())
+                && let Some((ready, is_shared, output_bytes)) = stage.next(|ready| ways.of_task(ready).is_some())
             {
+                let demand = ways.of_task(&ready);
                 stage.gave_slot(false);
-                self.start(now, ready, is_shared, output_bytes, out);
+                self.start(now, demand, ready, is_shared, output_bytes, out);
                 continue;
             }
             // Where data has to be brought, that comes first: with a slot or without, but only for so many at a time.
@@ -364,7 +385,7 @@ impl Node {
                 Some(stage) if stage.is_used() => stage.has_window(has_slot),
                 _ => has_slot,
             };
-            let admits = |class| !has_slot || way(class).is_some();
+            let admits = |class| !has_slot || ways.of_class(class).is_some();
             let may_share = if waits_apart { has_slot } else { may_take };
             let own = if may_take { local.pop(&admits) } else { None };
             let is_shared = own.is_none();
@@ -387,39 +408,33 @@ impl Node {
                 }
                 continue;
             }
+            let demand = ways.of_class(ready.class);
             self.dequeued(ready.task, true, is_shared);
             let output_bytes = self.expected_output_bytes(ready.task);
             match &mut self.stage {
                 Some(stage) if is_shared && waits_apart => {
                     stage.gave_slot(true);
-                    self.start(now, ready, is_shared, 0, out);
+                    self.start(now, demand, ready, is_shared, 0, out);
                 }
                 Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
                     stage.admit(&self.flow, ready, is_shared, output_bytes, out);
                 }
-                _ => self.start(now, ready, is_shared, 0, out),
+                _ => self.start(now, demand, ready, is_shared, 0, out),
             }
         }
     }
 
-    fn start(&mut self, now: Time, ready: ReadyTask, is_shared: bool, output_bytes: u64, out: &mut Vec<Command>) {
-        let pack = &self.policies.pack;
-        let headroom = self.pressing.as_ref().map(Pressing::headroom);
-        let demand = way_to_run(&self.flow, pack.as_ref(), &self.pools, headroom, ready.class);
-        let demand = demand.expect("what is handed out is admitted");
-        self.start_as(now, demand, ready, is_shared, output_bytes, out);
-    }
-
     /// Starts a task in one of the ways that would do.
-    fn start_as(
+    fn start(
         &mut self,
         now: Time,
-        demand: DemandId,
+        demand: Option<DemandId>,
         ready: ReadyTask,
         is_shared: bool,
         output_bytes: u64,
         out: &mut Vec<Command>,
     ) {
+        let demand = demand.expect("what is handed out is admitted");
         let slot = self.free.pop().expect("somebody has seen a free slot");
         self.policies.pack.started(demand);
         let grant = self.pools.take(demand);
@@ -558,18 +573,6 @@ impl Node {
         let why = *running.killed.get_or_insert(why);
         out.push(Command::Kill { slot, hard, why });
     }
-}
-
-/// The first way to run tasks of a class for which there is room.
-fn way_to_run(
-    flow: &Workflow,
-    pack: &dyn Pack,
-    pools: &Pools,
-    headroom: Option<&Headroom>,
-    class: ClassId,
-) -> Option<DemandId> {
-    let has_room = |demand| headroom.is_none_or(|headroom| headroom.has_room(demand));
-    flow.alternatives(class).find(|demand| pack.admits(*demand) && pools.can_meet(*demand) && has_room(*demand))
 }
 
 impl PartialOrd for Stopping {

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::{Command, KillReason, Node, ReadyTask, way_to_run};
+use super::ways::Ways;
+use super::{Command, KillReason, Node, ReadyTask};
 use crate::headroom::{Headroom, Relief};
 use crate::ids::{DemandId, SlotId, TaskId};
 use crate::pack::{Spent, Uses};
@@ -55,6 +56,11 @@ impl Pressing {
 
     pub(super) fn ended(&mut self, now: Time, slot: SlotId, peak_bytes: Option<u64>) {
         self.headroom.ended(now, slot, peak_bytes);
+    }
+
+    /// What a task turned out to need that was stopped, and has not started again.
+    pub(super) fn known_bytes(&self, task: TaskId) -> Option<u64> {
+        self.known.get(&task).copied()
     }
 
     /// How many wait.
@@ -144,10 +150,15 @@ impl Node {
     }
 
     /// Starts one of those that wait apart, if there is room; says whether it did.
-    pub(super) fn start_aside(&mut self, now: Time, out: &mut Vec<Command>) -> bool {
+    pub(super) fn start_aside(&mut self, now: Time, is_stuck: bool, out: &mut Vec<Command>) -> bool {
         let Some(pressing) = &self.pressing else { return false };
-        let way =
-            |aside: &Aside| self.way_without_memory(aside).filter(|_| pressing.headroom.has_room_for(aside.bytes));
+        let ways = self.ways(is_stuck);
+        let way = |aside: &Aside| {
+            let has_place = !self.is_staged_first(aside.ready.task)
+                || self.stage.as_ref().is_some_and(|stage| stage.has_window(true));
+            let way = ways.but_for_memory(aside.ready.class).next()?;
+            (has_place && pressing.headroom.has_room_for(aside.bytes)).then_some(way)
+        };
         let first = pressing.aside.iter().enumerate().find_map(|(at, aside)| Some((at, way(aside)?)));
         let Some((at, demand)) = first else { return false };
         let aside = self.pressing.as_mut().and_then(|pressing| pressing.aside.remove(at));
@@ -158,20 +169,30 @@ impl Node {
             Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 => {
                 stage.admit(&self.flow, ready, is_shared, output_bytes, out);
             }
-            _ => self.start_as(now, demand, ready, is_shared, 0, out),
+            _ => self.start(now, Some(demand), ready, is_shared, 0, out),
         }
         true
     }
 
-    /// How one of those would run if there were memory for it.
-    fn way_without_memory(&self, aside: &Aside) -> Option<DemandId> {
-        way_to_run(&self.flow, self.policies.pack.as_ref(), &self.pools, None, aside.ready.class)
+    /// Whether what a task reads has to be brought before it starts, or room to be kept for what it makes.
+    fn is_staged_first(&self, task: TaskId) -> bool {
+        self.stage.is_some() && (self.flow.inputs(task).len() > 0 || self.expected_output_bytes(task) > 0)
+    }
+
+    fn ways(&self, is_stuck: bool) -> Ways<'_> {
+        let (pack, pressing) = (self.policies.pack.as_ref(), self.pressing.as_ref());
+        Ways { flow: &self.flow, pack, pools: &self.pools, pressing, is_stuck }
     }
 
     /// Whether one of those has waited for so long, and for nothing but memory, that nobody else may start: who has to wait for something else as
     /// well might wait for one of the others.
     pub(super) fn is_kept_free(&self, now: Time) -> bool {
+        // Where nothing runs, memory is not what they wait for.
+        if self.free.len() == self.slots.len() {
+            return false;
+        }
+        let ways = self.ways(false);
         let mut aside = self.pressing.iter().flat_map(|pressing| &pressing.aside);
-        aside.any(|aside| now >= aside.patient_until && self.way_without_memory(aside).is_some())
+        aside.any(|aside| now >= aside.patient_until && ways.but_for_memory(aside.ready.class).next().is_some())
     }
 }

@@ -54,6 +54,35 @@ fn slots_are_filled_in_order_and_used_again() {
     assert_eq!(step(&mut node, 1, &[end]), [complete, start(2, 1, 0)]);
 }
 
+/// A policy that would rather wait.
+struct Hesitant;
+
+impl pack::Pack for Hesitant {
+    fn admits(&self, _: DemandId) -> bool {
+        false
+    }
+
+    fn started(&mut self, _: DemandId) {}
+
+    fn ended(&mut self, _: DemandId) {}
+
+    fn could_ever_admit(&self, _: DemandId) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_node_does_not_idle_with_work_at_hand_whatever_its_policy_waits_for() {
+    let (flow, mut node) = node_for("tasks: { t: { foreach: { i: 1..3 }, noop: true } }", 2, "fifo");
+    node.policies.pack = Box::new(Hesitant);
+    let events: Vec<Event> = (0..2).map(|task| ready(&flow, task)).collect();
+    assert_eq!(step(&mut node, 0, &events), [start(0, 1, 0)]);
+    assert_eq!(step(&mut node, 1, &[ready(&flow, 2)]), []);
+    let end = Event::Finished { slot: SlotId(0), end: End::Done };
+    let complete = Command::Complete { task: TaskId(0), attempt: 1 };
+    assert_eq!(step(&mut node, 2, &[end]), [complete, start(1, 1, 0)]);
+}
+
 #[test]
 fn a_failed_task_is_tried_again_after_its_back_off_and_then_given_up() {
     let (flow, mut node) = node_for("tasks: { t: { run: x, retries: 1 } }", 1, "fifo");

@@ -9,18 +9,31 @@ use crate::workflow::{Resources, Workflow};
 #[derive(Clone, Debug)]
 pub struct Kinds {
     of_demand: Arc<[KindId]>,
+    first_demands: Arc<[Option<DemandId>]>,
+    /// Whether tasks of a kind run in containers.
+    are_contained: Arc<[bool]>,
     flow: Arc<Workflow>,
 }
 
 impl Kinds {
     /// Those of a workflow.
     pub fn new(flow: &Arc<Workflow>) -> Kinds {
-        Kinds { of_demand: flow.kinds_of_demands().into(), flow: flow.clone() }
+        let (of_demand, are_contained) = (flow.kinds_of_demands(), flow.contained_kinds().into());
+        let mut first_demands = vec![None; flow.kind_count()];
+        for (demand, kind) in of_demand.iter().enumerate() {
+            first_demands[kind.index()].get_or_insert(DemandId::at(demand));
+        }
+        Kinds { of_demand: of_demand.into(), first_demands: first_demands.into(), are_contained, flow: flow.clone() }
     }
 
     /// The kind of tasks that ask for this.
     pub fn of(&self, demand: DemandId) -> KindId {
         self.of_demand[demand.index()]
+    }
+
+    /// Whether tasks of a kind run in containers: somebody else starts those, so nothing that is seen of them says what they use.
+    pub fn are_contained(&self, kind: KindId) -> bool {
+        self.are_contained[kind.index()]
     }
 
     /// How many kinds there are.
@@ -30,7 +43,7 @@ impl Kinds {
 
     /// What a task of a kind asks for, in the first of the ways that would do.
     pub fn first_demand(&self, kind: KindId) -> Option<DemandId> {
-        self.of_demand.iter().position(|of| *of == kind).map(DemandId::at)
+        self.first_demands[kind.index()]
     }
 
     /// The cores that a task says it needs: what nobody has said is to be learnt.

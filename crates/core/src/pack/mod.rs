@@ -138,9 +138,27 @@ pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Res
 /// At most so many tasks run at once where that is learnt, if nobody says otherwise.
 pub const LEARNT_WIDTH: u32 = 256;
 
-/// How many tasks may run at once if nobody says how many.
+/// Nobody is measured more often than this.
+const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+/// No more kinds than this are asked for by name, and so many are looked at for that: a workflow may have as many as tasks.
+const KINDS_NAMED: usize = 64;
+const KINDS_LOOKED_AT: usize = 1000;
+
+/// How many tasks may run at once if nobody says how many: of a policy that learns, as many as it is told to try at most.
 pub fn usual_width(policy: &Policy, cores: u32) -> u32 {
-    if learns(policy) { LEARNT_WIDTH } else { cores }
+    // What is no number is told when the policy is made.
+    if learns(policy) { policy.count("most", LEARNT_WIDTH).unwrap_or(LEARNT_WIDTH) } else { cores }
+}
+
+/// Kinds of which one more could start though none waits here, if nothing that waits could start.
+fn idle_kinds(pack: &dyn Pack, kinds: &Kinds, waits: impl Fn(KindId) -> bool) -> Vec<KindId> {
+    let could_start = |kind: &KindId| kinds.first_demand(*kind).is_some_and(|demand| pack.admits(demand));
+    let all = (0..kinds.count().min(KINDS_LOOKED_AT)).map(KindId::at);
+    let (waiting, others): (Vec<KindId>, Vec<KindId>) = all.partition(|kind| waits(*kind));
+    if waiting.iter().any(could_start) {
+        return Vec::new();
+    }
+    others.into_iter().filter(could_start).take(KINDS_NAMED).collect()
 }
 
 /// Whether a policy learns, so that kinds have to be told apart and the node has to be measured.

@@ -350,6 +350,11 @@ impl Workflow {
         })
     }
 
+    /// Whether tasks with these settings run in a container.
+    pub(super) fn has_container(&self, settings: &super::Settings) -> bool {
+        self.extras.get(settings.extras as usize).is_some_and(|extras| extras.image.count > 0)
+    }
+
     /// Whether any task runs in a container.
     pub fn has_containers(&self) -> bool {
         self.extras.iter().any(|extras| extras.image.count > 0)

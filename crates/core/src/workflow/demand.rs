@@ -148,6 +148,15 @@ impl Workflow {
         kinds
     }
 
+    /// Of each kind, whether any of its tasks runs in a container.
+    pub fn contained_kinds(&self) -> Vec<bool> {
+        let mut kinds = vec![false; self.kind_count()];
+        for settings in &self.settings {
+            kinds[settings.kind as usize] |= self.has_container(settings);
+        }
+        kinds
+    }
+
     /// The kind of each class, in a workflow whose kinds are told apart.
     pub fn kinds_of_classes(&self) -> Vec<KindId> {
         let mut kinds = vec![KindId(0); self.class_count()];

@@ -11,7 +11,8 @@
 //! mostly compute and kinds that mostly do not run beside each other, each as if the others were not there.
 //!
 //! A task that has to wait for a core seems to need less than it does: by as much as there are more who want one than there are cores. A kind
-//! of which nothing is known needs a core.
+//! of which nothing is known needs a core. So does, as long as strangers want the cores as well, every task of a kind that computes at all: then
+//! there are as many of them as there are cores, which is what anybody would expect to find beside him.
 
 mod search;
 
@@ -20,8 +21,8 @@ use std::time::Duration;
 
 use self::search::{SILENT, Search, Seen};
 use super::dominant::Resource;
-use super::sample::{Sample, Spent, Uses};
-use super::{Capacity, Change, Kinds, Pack, Reserved, Why};
+use super::sample::{Sample, Spent, Uses, WHOLE};
+use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -29,8 +30,6 @@ use crate::time::Time;
 
 /// Often enough to know within a second what short tasks need.
 const MEASURED_EVERY: Duration = Duration::from_millis(100);
-/// Nobody is measured more often than this.
-const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 /// So many tasks in earlier runs are worth beginning with what they took.
 const ENOUGH_TO_RECALL: u64 = 3;
 /// Below this share, cores idle though there is something to do: more tasks may be under way than their needs say.
@@ -56,8 +55,9 @@ const MOSTLY_COMPUTES: f64 = 0.5;
 const KNOWS_CORES: f64 = 0.3;
 /// What has changed by less than one part of so many is not said again.
 const SAID_AGAIN: u32 = 5;
-/// No more kinds than this are asked for by name.
-const KINDS_NAMED: usize = 64;
+/// From here on, of all cores and of one, strangers want them as well; and below half of that, they have gone.
+const STRANGERS: f64 = 0.1;
+const STRANGERS_CORES: f64 = 0.3;
 /// What a task has computed in less time than this tells nothing.
 const LONG_ENOUGH: Duration = Duration::from_millis(90);
 /// Less than this of a core is nothing.
@@ -84,8 +84,10 @@ struct State {
     is_known: bool,
     /// For how long the task had run that this was last told of.
     told_of: Duration,
-    /// How often that was seen of one that has ended, up to some.
+    /// How often that was seen of one that has ended, up to some; what is recalled counts as one.
     seen: u32,
+    /// Whether any has ended since the run began.
+    has_ended: bool,
     /// How long a task takes, about.
     time: Duration,
     /// By how much tasks differ in that, on average.
@@ -116,6 +118,8 @@ pub struct Learn {
     busy: f64,
     /// How many want a core, about.
     runnable: f64,
+    /// Whether others than tasks want cores as well.
+    has_strangers: bool,
     measured_at: Option<Time>,
     changes: Vec<Change>,
 }
@@ -137,14 +141,15 @@ impl Learn {
             promised: 1.0,
             busy: 0.0,
             runnable: 0.0,
+            has_strangers: false,
             measured_at: None,
             changes: Vec::new(),
         })
     }
 
     fn state(&mut self, kind: KindId) -> &mut State {
-        let start = (self.cores.ceil() as u32).clamp(1, self.capacity.width);
-        let (least, most) = (start, self.capacity.width);
+        let most = self.capacity.width;
+        let start = (self.cores.ceil() as u32).clamp(1, most);
         self.states.entry(kind).or_insert_with(|| State {
             waiting: 0,
             running: 0,
@@ -152,11 +157,12 @@ impl Learn {
             is_known: false,
             told_of: Duration::ZERO,
             seen: 0,
+            has_ended: false,
             time: Duration::ZERO,
             differs: Duration::ZERO,
             done: 0,
             took: Duration::ZERO,
-            search: Search::new(least, most),
+            search: Search::new(start, most),
             said: None,
         })
     }
@@ -176,8 +182,26 @@ impl Learn {
 
     /// So many more tasks run that need so much each.
     fn add(&mut self, need: f64, tasks: f64) {
-        let needed = &mut self.needed[side(need)];
-        *needed = (*needed + need * tasks).max(0.0);
+        let counted = self.counted(need);
+        let needed = &mut self.needed[side(counted)];
+        *needed = (*needed + counted * tasks).max(0.0);
+    }
+
+    /// What a task counts for that needs so much of a core.
+    fn counted(&self, need: f64) -> f64 {
+        if self.has_strangers && knows_cores(need) { need.max(1.0) } else { need }
+    }
+
+    /// Looks whether others want cores as well; if that is new, all tasks count for something else.
+    fn look_for_strangers(&mut self, share: f64) {
+        let from = STRANGERS.max(STRANGERS_CORES / self.cores);
+        let are_there = share >= if self.has_strangers { from / 2.0 } else { from };
+        if are_there == self.has_strangers {
+            return;
+        }
+        (self.has_strangers, self.needed) = (are_there, [0.0; 2]);
+        let running: Vec<(f64, u32)> = self.states.values().map(|state| (state.need, state.running)).collect();
+        running.into_iter().for_each(|(need, running)| self.add(need, running.into()));
     }
 
     /// How many of a kind are worth it: where they need the cores, those say it.
@@ -187,12 +211,15 @@ impl Learn {
 
     /// How many of a kind could run if nobody else did.
     fn width(&self, state: &State) -> u32 {
-        let by_cores = (self.cores * self.promised / state.need).ceil().min(f64::from(u32::MAX)) as u32;
+        let by_cores = (self.cores * self.promised / self.counted(state.need)).ceil().min(f64::from(u32::MAX)) as u32;
         by_cores.clamp(1, self.capacity.width).min(self.worth(state))
     }
 
     /// What a task needs that has computed for this part of its time, and asks for so much.
-    fn need(&self, had: f64, asked: f64) -> f64 {
+    fn need(&self, kind: KindId, had: f64, asked: f64) -> f64 {
+        if self.kinds.are_contained(kind) {
+            return if asked > 0.0 { asked } else { 1.0 };
+        }
         // One thread cannot need more than a core, however long it waited for it; several have had what they had.
         (had * self.stretch()).min(had.max(1.0)).max(asked)
     }
@@ -217,11 +244,16 @@ impl Learn {
             return;
         }
         self.state(kind).said = Some(width);
-        self.changes.push(Change { kind, width, why: why.unwrap_or(Why::Cores) });
+        let by_cores = if self.has_strangers && width < said { Why::Strangers } else { Why::Cores };
+        self.changes.push(Change { kind, width, why: why.unwrap_or(by_cores) });
     }
 
-    /// Cores that idle though tasks wait are promised once more.
+    /// Cores that idle though tasks wait are promised once more, unless strangers want them.
     fn promise(&mut self) {
+        if self.has_strangers {
+            self.promised = 1.0;
+            return;
+        }
         let waits = self.states.values().any(|state| state.waiting > 0 && state.running < self.worth(state));
         // Of whom nothing is known yet, it will be soon: it may be something else that they wait for.
         let is_known = self.states.values().all(|state| state.is_known || state.running == 0);
@@ -238,7 +270,7 @@ impl Pack for Learn {
     fn admits(&self, demand: DemandId) -> bool {
         let asked = self.asked(demand);
         let (need, running, width) = match self.states.get(&self.kinds.of(demand)) {
-            Some(state) => (state.need.max(asked), state.running, self.worth(state)),
+            Some(state) => (self.counted(state.need.max(asked)), state.running, self.worth(state)),
             None => (asked.max(1.0), 0, self.capacity.width),
         };
         // As near to all cores as may be: needs are about right, and a core that idles is lost.
@@ -286,7 +318,8 @@ impl Pack for Learn {
         if past.tasks < ENOUGH_TO_RECALL {
             return;
         }
-        self.set_need(kind, past.cores.mean);
+        let need = if self.kinds.are_contained(kind) { 1.0 } else { past.cores.mean };
+        self.set_need(kind, need);
         let state = self.state(kind);
         state.seen = 1;
         state.time = Duration::from_secs_f64(past.time_s.mean.min(1e9));
@@ -309,11 +342,11 @@ impl Pack for Learn {
         let kind = self.kinds.of(demand);
         let state = self.state(kind);
         // The longer it has run, the more that says: at first, a task is busy with beginning.
-        if state.seen > 0 || runs_for < LONG_ENOUGH.max(state.told_of) {
+        if state.has_ended || runs_for < LONG_ENOUGH.max(state.told_of) {
             return;
         }
         state.told_of = runs_for;
-        let need = self.need(uses.computing_us as f64 / runs_for.as_micros() as f64, self.asked(demand));
+        let need = self.need(kind, uses.computing_us as f64 / runs_for.as_micros() as f64, self.asked(demand));
         self.set_need(kind, need);
     }
 
@@ -331,8 +364,9 @@ impl Pack for Learn {
         if time.is_zero() {
             return;
         }
-        let need = self.need(spent.computing_us as f64 / spent.time_us as f64, self.asked(demand));
+        let need = self.need(kind, spent.computing_us as f64 / spent.time_us as f64, self.asked(demand));
         let state = self.state(kind);
+        state.has_ended = true;
         state.seen = (state.seen + 1).min(REMEMBERED);
         let before = if state.seen == 1 { need } else { state.need };
         let weight = 1.0 / f64::from(state.seen);
@@ -344,6 +378,7 @@ impl Pack for Learn {
         self.busy = shares[Resource::Cpu as usize];
         self.runnable += (f64::from(sample.runnable) - self.runnable) / LOOKS;
         let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
+        self.look_for_strangers(f64::from(sample.strangers) / f64::from(WHOLE));
         self.promise();
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
         let [network, disk, remote] = outside;
@@ -382,14 +417,7 @@ impl Pack for Learn {
     }
 
     fn idle_kinds(&self) -> Vec<KindId> {
-        let could_start = |kind: &KindId| self.kinds.first_demand(*kind).is_some_and(|demand| self.admits(demand));
-        let waits = |kind: &KindId| self.states.get(kind).is_some_and(|state| state.waiting > 0);
-        let kinds: Vec<KindId> = (0..self.kinds.count().min(KINDS_NAMED)).map(KindId::at).collect();
-        let (waiting, others): (Vec<KindId>, Vec<KindId>) = kinds.into_iter().partition(waits);
-        if waiting.iter().any(could_start) {
-            return Vec::new();
-        }
-        others.into_iter().filter(could_start).collect()
+        idle_kinds(self, &self.kinds, |kind| self.states.get(&kind).is_some_and(|state| state.waiting > 0))
     }
 
     fn appetite(&self) -> u32 {

@@ -38,6 +38,8 @@ struct Machine {
     server: f64,
     /// How many have to wait before it gives half of that: a disk does more where many wait for it.
     queue: f64,
+    /// With more than so many, it gives less, the more there are.
+    best: f64,
     /// Whether what it gives is so little that nobody sees it.
     is_silent: bool,
     /// How many others compute all the time, and how many bytes they move in a second.
@@ -71,6 +73,7 @@ impl Machine {
             needs,
             server,
             queue,
+            best: f64::INFINITY,
             is_silent: false,
             others,
             moved_by_others: 0,
@@ -100,7 +103,7 @@ impl Machine {
     /// Lets a tenth of a second pass, in smaller parts.
     fn step(&mut self) -> Vec<Change> {
         const PARTS: u32 = 10;
-        let (mut busy, mut fetched, mut runnable) = (0.0, 0.0, 0.0);
+        let (mut busy, mut fetched, mut runnable, mut strangers) = (0.0, 0.0, 0.0, 0.0);
         for _ in 0..PARTS {
             self.fill();
             let part = STEP.as_secs_f64() / f64::from(PARTS);
@@ -108,7 +111,9 @@ impl Machine {
             let computing = self.running.iter().filter(|task| task.left.computing > 0.0).count() as f64 + self.others;
             let fetching = self.running.iter().filter(|task| task.left.computing <= 0.0 && task.left.fetching > 0.0);
             let fetching = fetching.count() as f64;
-            let (core, share) = ((CORES / computing).min(1.0), (self.server / (fetching + self.queue)).min(1.0));
+            let server = self.server * (self.best / fetching).min(1.0);
+            let (core, share) = ((CORES / computing).min(1.0), (server / (fetching + self.queue)).min(1.0));
+            strangers += self.others * core / f64::from(PARTS);
             busy += computing * core / f64::from(PARTS);
             fetched += fetching * share / f64::from(PARTS);
             runnable += computing / f64::from(PARTS);
@@ -140,7 +145,8 @@ impl Machine {
         let is_disk = self.queue > 0.0;
         used[if is_disk { Resource::Disk } else { Resource::Network } as usize] = share(fetched / 40.0);
         let moved_bytes_per_s = (fetched / 40.0 * 125e6) as u64 + self.moved_by_others;
-        let sample = Sample { used, moved_bytes_per_s, runnable: runnable.round() as u32, ..Sample::default() };
+        let (runnable, strangers) = (runnable.round() as u32, share(strangers / CORES));
+        let sample = Sample { used, moved_bytes_per_s, runnable, strangers, ..Sample::default() };
         self.pack.measured(self.now, &sample)
     }
 
@@ -218,6 +224,55 @@ fn tasks_that_compute_half_of_the_time_keep_the_cores_busy() {
     let rate = f64::from(machine.done - before) / 20.0;
     assert!(rate > 0.92 * CORES / 0.2, "{rate} a second with {width}");
     assert!(width < 24.0, "{width}");
+}
+
+#[test]
+fn strangers_find_no_more_beside_them_than_there_are_cores() {
+    let mut machine = Machine::new(&[Needs { computing: 0.2, waiting: 0.2, ..Needs::default() }], &[MANY]);
+    let before = machine.mean(10);
+    machine.others = 2.0;
+    let changes: Vec<Change> = (0..20).flat_map(|_| machine.step()).collect();
+    assert!(changes.iter().any(|change| change.why == Why::Strangers), "{changes:?}");
+    let beside = machine.mean(10);
+    assert!(before > 7.0 && beside <= CORES + 0.5, "{before}, then {beside}");
+    machine.others = 0.0;
+    machine.mean(3);
+    let after = machine.mean(10);
+    assert!(after > before * 0.9, "{before}, and {after} when they have gone");
+}
+
+#[test]
+fn fewer_than_there_are_cores_run_where_more_are_in_each_others_way() {
+    for seed in 1..=5 {
+        let mut machine = Machine::new(&[Needs { computing: 0.005, fetching: 0.3, ..Needs::default() }], &[MANY]);
+        (machine.server, machine.best, machine.rng) = (2.0, 2.0, Rng::new(seed));
+        let rate = rate(&mut machine, 60, 60);
+        // All four cores at once make it half of that.
+        assert!(rate > 0.8 * 2.0 / 0.3, "seed {seed}: {rate} a second with {}", machine.running.len());
+    }
+}
+
+#[test]
+fn a_queue_that_runs_dry_says_nothing_against_more() {
+    let mut machine = Machine::new(&[Needs { computing: 0.002, fetching: 1.0, ..Needs::default() }], &[40]);
+    machine.server = 100.0;
+    machine.mean(60);
+    assert_eq!(machine.done, 40);
+    (0..MANY).for_each(|_| machine.pack.queued(KindId(0)));
+    machine.queued[0] = MANY;
+    let rate = rate(&mut machine, 12, 20);
+    assert!(rate > 85.0, "{rate} a second with {}", machine.running.len());
+}
+
+#[test]
+fn what_was_recalled_is_corrected_by_tasks_that_still_run() {
+    let mut machine = Machine::new(&[Needs { computing: 600.0, ..Needs::default() }], &[MANY]);
+    let figure = |mean| crate::past::Figure { mean, spread: 0.0 };
+    let past = Past { tasks: 9, time_s: figure(1.0), cores: figure(0.5), ..Past::default() };
+    machine.pack.recall(KindId(0), &past);
+    machine.mean(3);
+    assert_eq!(machine.running.len(), 8, "as many as there would be room for");
+    assert!(machine.pack.states[&KindId(0)].need > 0.9, "each of them wants a core");
 }
 
 #[test]

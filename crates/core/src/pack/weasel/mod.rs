@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use self::adaptation::{Adaptation, Config, Threshold};
 use super::dominant::{Resource, Use, beside_each_other, dominant};
-use super::sample::Sample;
+use super::sample::{Sample, Spent};
 use super::usual::{BINS, usual};
-use super::{Capacity, Change, Kinds, LEARNT_WIDTH, Pack, Reserved, Why};
+use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -45,15 +45,15 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(policy: &Policy) -> Result<Settings, BadPolicy> {
+    fn of(policy: &Policy, width: u32) -> Result<Settings, BadPolicy> {
         policy.takes(&["interval", "threshold", "start_after", "most", "profiled", "drift"])?;
         let drift = policy.number("drift", 0.25)?;
         Ok(Settings {
-            interval: policy.time("interval", Duration::from_secs(5))?,
+            interval: policy.time("interval", Duration::from_secs(5))?.max(LEAST_INTERVAL),
             profiled: policy.count("profiled", 3)?,
             threshold: policy.number("threshold", adaptation::TASK_SHARE)?,
             start_after: policy.whole("start_after", 2)?.min(u32::MAX.into()) as u32,
-            most: policy.count("most", LEARNT_WIDTH)?,
+            most: policy.count("most", width)?.min(width),
             drift: Some(drift).filter(|drift| drift.is_finite()),
         })
     }
@@ -62,8 +62,9 @@ impl Settings {
 /// What is known of a kind.
 #[derive(Clone, Debug)]
 enum Phase {
-    /// It runs alone, until that has been so many times.
-    Profiling { runs: u32, samples: Vec<Use> },
+    /// It runs alone, until that has been so many times: what was used of the node meanwhile, and what its tasks took of cores and memory, as
+    /// parts of what there is.
+    Profiling { runs: u32, samples: Vec<Use>, taken: Vec<[f64; 2]> },
     /// It runs as often as its policy says.
     Adapting { dominant: Resource, adaptation: Adaptation },
 }
@@ -78,6 +79,13 @@ struct State {
     arrival: u64,
 }
 
+impl State {
+    /// Whether it has something to do.
+    fn is_at_hand(&self) -> bool {
+        self.waiting + self.running > 0
+    }
+}
+
 /// The policy of a node.
 #[derive(Clone, Debug)]
 pub struct Weasel {
@@ -89,6 +97,8 @@ pub struct Weasel {
     arrivals: u64,
     /// How many at once kinds came to in earlier runs.
     recalled: BTreeMap<KindId, u32>,
+    /// Those that may run now, of those that have something to do.
+    allowed: Vec<KindId>,
     running: u32,
     reserved: Reserved,
     /// What was measured in this interval.
@@ -100,8 +110,7 @@ pub struct Weasel {
 impl Weasel {
     /// For a node.
     pub fn new(policy: &Policy, capacity: Capacity, kinds: Kinds) -> Result<Weasel, BadPolicy> {
-        let mut settings = Settings::of(policy)?;
-        settings.most = settings.most.min(capacity.width.max(1));
+        let settings = Settings::of(policy, capacity.width.max(1))?;
         Ok(Weasel {
             settings,
             capacity,
@@ -109,6 +118,7 @@ impl Weasel {
             states: BTreeMap::new(),
             arrivals: 0,
             recalled: BTreeMap::new(),
+            allowed: Vec::new(),
             running: 0,
             reserved: Reserved::of(capacity.resources),
             samples: Vec::new(),
@@ -121,14 +131,14 @@ impl Weasel {
         let arrivals = &mut self.arrivals;
         self.states.entry(kind).or_insert_with(|| {
             *arrivals += 1;
-            let phase = Phase::Profiling { runs: 0, samples: Vec::new() };
+            let phase = Phase::Profiling { runs: 0, samples: Vec::new(), taken: Vec::new() };
             State { waiting: 0, running: 0, width: 1, phase, arrival: *arrivals }
         })
     }
 
     /// Kinds with something to do, in the order in which they came; also one of which a task is in hand.
     fn at_hand(&self, in_hand: Option<KindId>) -> Vec<(KindId, &State)> {
-        let is_at_hand = |kind: KindId, state: &State| state.waiting + state.running > 0 || in_hand == Some(kind);
+        let is_at_hand = |kind: KindId, state: &State| state.is_at_hand() || in_hand == Some(kind);
         let states = self.states.iter().map(|(kind, state)| (*kind, state));
         let mut kinds: Vec<(KindId, &State)> = states.filter(|(kind, state)| is_at_hand(*kind, state)).collect();
         kinds.sort_unstable_by_key(|(_, state)| state.arrival);
@@ -153,16 +163,38 @@ impl Weasel {
         beside_each_other(&dominants).into_iter().map(|at| kinds[at].0).collect()
     }
 
+    /// Whether a kind may run now, of which a task is in hand.
+    fn may(&self, kind: KindId) -> bool {
+        let is_at_hand = self.states.get(&kind).is_some_and(State::is_at_hand);
+        if is_at_hand { self.allowed.contains(&kind) } else { self.may_run(Some(kind)).contains(&kind) }
+    }
+
+    /// Changes what is known of a kind; whoever may run is found anew if that has to do with it.
+    fn change<T>(&mut self, kind: KindId, change: impl FnOnce(&mut State) -> T) -> T {
+        let state = self.state(kind);
+        let before = state.is_at_hand();
+        let told = change(state);
+        if state.is_at_hand() != before {
+            self.allowed = self.may_run(None);
+        }
+        told
+    }
+
     /// A kind has run alone often enough: what it needs is known.
     fn finish_profile(&mut self, kind: KindId) {
         let (settings, recalled) = (self.settings, self.recalled.get(&kind).copied().unwrap_or(1));
         let state = self.state(kind);
-        let Phase::Profiling { samples, .. } = &state.phase else { return };
+        let Phase::Profiling { samples, taken, .. } = &state.phase else { return };
         let mean = |resource: Resource| {
             let all: Vec<f64> = samples.iter().map(|used| used[resource as usize]).collect();
             usual(&all, BINS).unwrap_or(0.0)
         };
-        let used: Use = Resource::ALL.map(mean);
+        let mut used: Use = Resource::ALL.map(mean);
+        // Others compute and hold memory as well; what the tasks themselves took is known.
+        for (at, resource) in [Resource::Cpu, Resource::Memory].into_iter().enumerate() {
+            let known = taken.iter().map(|taken| taken[at]).sum::<f64>() / taken.len() as f64;
+            used[resource as usize] = if taken.is_empty() { used[resource as usize] } else { known };
+        }
         let dominant = dominant(&used);
         let usual = Config::usual(used[dominant as usize]);
         let threshold = Threshold { least: settings.threshold * used[dominant as usize], ..usual.threshold };
@@ -178,6 +210,7 @@ impl Weasel {
         state.width = recalled.clamp(1, settings.most);
         let change = Change { kind, width: state.width, why: Why::Profiled(dominant) };
         self.changes.push(change);
+        self.allowed = self.may_run(None);
     }
 
     /// An interval is over: every kind that ran in it takes a step.
@@ -206,20 +239,21 @@ impl Weasel {
 impl Pack for Weasel {
     fn admits(&self, demand: DemandId) -> bool {
         let kind = self.kinds.of(demand);
-        let Some(state) = self.states.get(&kind) else { return false };
+        // Of a kind that has never come, one is welcome where nothing else has to be done.
+        let Some(state) = self.states.get(&kind) else { return self.running == 0 && self.allowed.is_empty() };
         let is_alone = matches!(state.phase, Phase::Adapting { .. }) || self.running == 0;
         self.running < self.capacity.width
             && self.reserved.has_room(self.kinds.asked(demand))
             && is_alone
             && state.running < state.width
-            && self.may_run(Some(kind)).contains(&kind)
+            && self.may(kind)
     }
 
     fn started(&mut self, demand: DemandId) {
         self.running += 1;
         self.reserved.take(self.kinds.asked(demand));
         let kind = self.kinds.of(demand);
-        self.state(kind).running += 1;
+        self.change(kind, |state| state.running += 1);
     }
 
     fn ended(&mut self, demand: DemandId) {
@@ -227,12 +261,14 @@ impl Pack for Weasel {
         self.reserved.give_back(self.kinds.asked(demand));
         let kind = self.kinds.of(demand);
         let profiled = self.settings.profiled;
-        let state = self.state(kind);
-        state.running -= 1;
-        let Phase::Profiling { runs, samples } = &mut state.phase else { return };
-        *runs += 1;
-        // Short tasks end before anything was measured.
-        if *runs >= profiled && !samples.is_empty() {
+        let is_profiled = self.change(kind, |state| {
+            state.running -= 1;
+            let Phase::Profiling { runs, samples, .. } = &mut state.phase else { return false };
+            *runs += 1;
+            // Short tasks end before anything was measured.
+            *runs >= profiled && !samples.is_empty()
+        });
+        if is_profiled {
             self.finish_profile(kind);
         }
     }
@@ -251,12 +287,23 @@ impl Pack for Weasel {
     }
 
     fn queued(&mut self, kind: KindId) {
-        self.state(kind).waiting += 1;
+        self.change(kind, |state| state.waiting += 1);
     }
 
     fn unqueued(&mut self, kind: KindId) {
-        let state = self.state(kind);
-        state.waiting = state.waiting.saturating_sub(1);
+        self.change(kind, |state| state.waiting = state.waiting.saturating_sub(1));
+    }
+
+    fn spent(&mut self, _now: Time, demand: DemandId, spent: &Spent) {
+        let (all, kind) = (self.capacity.resources, self.kinds.of(demand));
+        let is_seen = !self.kinds.are_contained(kind) && spent.time_us > 0;
+        let Phase::Profiling { taken, .. } = &mut self.state(kind).phase else { return };
+        if is_seen {
+            let cores = spent.computing_us as f64 / spent.time_us as f64;
+            let [all_cores, all_bytes] =
+                [all.cpus_milli as f64 / 1000.0, all.memory_bytes as f64].map(|all| all.max(1.0));
+            taken.push([cores / all_cores, spent.peak_bytes as f64 / all_bytes]);
+        }
     }
 
     fn measured(&mut self, now: Time, sample: &Sample) -> Vec<Change> {
@@ -277,6 +324,10 @@ impl Pack for Weasel {
             }
         }
         std::mem::take(&mut self.changes)
+    }
+
+    fn idle_kinds(&self) -> Vec<KindId> {
+        idle_kinds(self, &self.kinds, |kind| self.states.get(&kind).is_some_and(|state| state.waiting > 0))
     }
 
     /// As many as may run beside those that do: what ends meanwhile is made up for before it is missed.

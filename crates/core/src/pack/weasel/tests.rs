@@ -139,3 +139,28 @@ fn what_may_be_set() {
         assert!(told(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn what_others_hold_is_not_what_a_task_needs_most() {
+    let mut machine = Machine::new(TWO, "weasel:profiled=1", &[CPU], &[9]);
+    machine.fill();
+    // The machine holds a third of its memory, whatever runs; the task computes all the time on one of 16 cores.
+    let used = [62_500, 0, 0, 330_000, 0];
+    machine.pack.measured(Time(500_000_000), &Sample { used, ..Sample::default() });
+    let spent = Spent { time_us: 500_000, computing_us: 490_000, peak_bytes: 5 << 20 };
+    machine.pack.spent(Time(600_000_000), machine.demands[0], &spent);
+    machine.pack.ended(machine.demands[0]);
+    let changes = machine.pack.measured(Time(1_000_000_000), &Sample::default());
+    assert!(matches!(changes[..], [Change { why: Why::Profiled(Resource::Cpu), .. }]), "{changes:?}");
+}
+
+#[test]
+fn a_kind_that_could_run_beside_others_is_asked_for() {
+    let mut machine = Machine::new(TWO, "weasel:profiled=1", &[CPU, NETWORK], &[1, 1]);
+    (0..8).for_each(|_| drop(machine.step()));
+    assert_eq!(machine.running.len(), 0);
+    assert_eq!(machine.pack.idle_kinds(), [KindId(0), KindId(1)]);
+    machine.pack.started(machine.demands[0]);
+    machine.pack.queued(KindId(0));
+    assert_eq!(machine.pack.idle_kinds(), [KindId(1)], "what needs something else");
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::output::{Output, ratio};
-use super::{DRIFT, MANY_MORE, Phase, Search};
+use super::{DRIFT, LEAST, MANY_MORE, Phase, Search};
 use crate::pack::Why;
 use crate::time::Time;
 
@@ -52,7 +52,7 @@ impl Search {
 
     /// How many would be enough for this, if there are many more.
     pub(super) fn too_many(&self, output: Output) -> Option<u32> {
-        let enough = self.enough(output)?.max(self.least);
+        let enough = self.enough(output)?.max(LEAST);
         (f64::from(enough) < f64::from(self.width) * MANY_MORE).then_some(enough)
     }
 
@@ -60,14 +60,14 @@ impl Search {
     pub(super) fn halve(&mut self, now: Time, output: Output) -> Option<Why> {
         let (more, some_fewer) = (self.width, self.width - self.width / 4);
         let half = self.too_many(output).unwrap_or(more / 2);
-        if half >= self.least {
+        if half >= LEAST {
             self.phase = Phase::Fewer(more, output);
             self.set(half, now);
-        } else if some_fewer >= self.least && some_fewer < more {
+        } else if some_fewer >= LEAST && some_fewer < more {
             self.phase = Phase::SomeFewer(more, output);
             self.set(some_fewer, now);
         }
-        (self.width < more).then_some(Why::Contention)
+        (self.width < more).then_some(Why::Fewer)
     }
 
     /// Goes on with fewer that bring as much; else back to as many as there were.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::output::{Output, ratio};
-use super::{DRIFT, ENOUGH_DONE, FIRST_PATIENCE, HARDLY_LONGER, MANY_MORE, MARGIN, Phase, Search, Seen};
+use super::{DRIFT, ENOUGH_DONE, FIRST_PATIENCE, HARDLY_LONGER, LEAST, MANY_MORE, MARGIN, Phase, Search, Seen};
 use crate::pack::Why;
 use crate::time::Time;
 
@@ -48,19 +48,19 @@ impl Search {
             return None;
         }
         let enough = f64::from(self.width) * MARGIN * quickest.as_secs_f64() / mean.as_secs_f64().max(1e-9);
-        let are_many = enough < f64::from(self.width) * MANY_MORE && enough.ceil() >= f64::from(self.least);
+        let are_many = enough < f64::from(self.width) * MANY_MORE && enough.ceil() >= f64::from(LEAST);
         if is_crowded && !self.were_fewer_less && are_many {
             let Phase::Holding { output, .. } = self.phase else { return None };
             self.phase = Phase::Fewer(self.width, output);
             self.set(enough.ceil() as u32, now);
-            return Some(Why::Contention);
+            return Some(Why::Fewer);
         }
         if mean > time.mul_f64(MUCH_LONGER) + seen.differs && enough < f64::from(self.width) {
             (self.phase, self.try_at) = (Phase::Settling(None), Some(now + FIRST_PATIENCE));
             self.set(enough.ceil() as u32, now);
             return Some(Why::Drifted);
         }
-        if is_crowded && !self.is_dear && self.width > self.least && mean < quickest.mul_f64(HARDLY_LONGER) {
+        if is_crowded && !self.is_dear && self.width > LEAST && mean < quickest.mul_f64(HARDLY_LONGER) {
             (self.phase, self.try_at) = (Phase::Trying(None), None);
             self.restart();
             return Some(Why::Drifted);

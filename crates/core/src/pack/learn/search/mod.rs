@@ -38,6 +38,9 @@ const DRIFT: f64 = 0.2;
 /// So many times as long as alone is hardly longer.
 const HARDLY_LONGER: f64 = 1.25;
 
+/// Somebody has to run.
+const LEAST: u32 = 1;
+
 /// What was seen of a kind since the last look.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
@@ -93,7 +96,6 @@ enum Phase {
 
 #[derive(Clone, Debug)]
 pub(super) struct Search {
-    least: u32,
     most: u32,
     width: u32,
     phase: Phase,
@@ -130,15 +132,15 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn new(least: u32, most: u32) -> Search {
+    /// Begins with so many, at most so many.
+    pub(super) fn new(start: u32, most: u32) -> Search {
         let (phase, try_at, patience) = (Phase::Trying(None), None, FIRST_PATIENCE);
         let (is_dear, leap, changed_at) = (false, LEAP, Time::START);
         let (quickest, done, work) = (None, 0, 0.0);
         let (took, span, idle) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         Search {
-            least,
             most,
-            width: least,
+            width: start,
             phase,
             quickest,
             try_at,
@@ -171,7 +173,7 @@ impl Search {
     }
 
     fn set(&mut self, width: u32, now: Time) {
-        self.width = width.clamp(self.least, self.most);
+        self.width = width.clamp(LEAST, self.most);
         (self.changed_at, self.ended) = (now, 0);
         self.restart();
     }
@@ -185,7 +187,7 @@ impl Search {
 
     /// So many were best in an earlier run: the search begins there, with smaller steps.
     pub(super) fn recall(&mut self, width: u32) {
-        self.width = width.clamp(self.least, self.most);
+        self.width = width.clamp(LEAST, self.most);
         self.leap = NEXT_LEAP;
     }
 
@@ -222,7 +224,7 @@ impl Search {
             return Some(why);
         }
         if let Phase::Trying(Some(before)) = self.phase
-            && let Some(output) = self.in_vain(now, before)
+            && let Some(output) = self.in_vain(before)
         {
             return self.go_back(now, before, output);
         }

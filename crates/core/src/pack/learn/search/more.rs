@@ -67,7 +67,7 @@ impl Search {
 
     /// What little comes out of more, if that can be told long before they end: they move no more bytes than fewer did, or each takes so long
     /// already that they cannot have paid.
-    pub(super) fn in_vain(&self, now: Time, (_, before): (u32, Output)) -> Option<Output> {
+    pub(super) fn in_vain(&self, (_, before): (u32, Output)) -> Option<Output> {
         // What a disk gives in a moment says little, and nobody else waits for it.
         let both = before.work.zip(self.moved()).filter(|_| self.span >= SOON_SEEN && !self.is_local);
         if both.is_some_and(|(before, now)| now < before * MOVES_MORE) {
@@ -75,7 +75,8 @@ impl Search {
         }
         let ends = before.ends.filter(|ends| *ends > 0.0)?;
         let longest = f64::from(self.width) / ends / PAYS * SURELY;
-        let is_too_long = self.done < ENOUGH_DONE && now.since(self.changed_at).as_secs_f64() > longest;
+        // Only the time counts in which there was enough to do.
+        let is_too_long = self.done < ENOUGH_DONE && self.span.as_secs_f64() > longest;
         is_too_long.then_some(Output { ends: Some(0.0), work: None })
     }
 
