@@ -76,6 +76,8 @@ fn needs_most(past: &Past, known: &OfWorkflow) -> &'static str {
         Need::Memory => "memory",
         Need::Cores => "cores",
         Need::Disks => "disks",
+        Need::Network => "network",
+        Need::Shared => "shared storage",
         Need::Nothing => "waits",
     }
 }

@@ -1,5 +1,7 @@
 //! What tasks of a kind took in the past: for whoever wants to know beforehand what the next ones will take.
 
+use crate::pack::dominant::Resource;
+
 /// So many of the last ones count; what was longer ago fades.
 const REMEMBERED: u64 = 256;
 
@@ -37,6 +39,10 @@ pub enum Need {
     Cores,
     /// Disks.
     Disks,
+    /// The network.
+    Network,
+    /// A file system that is shared with others, or somebody far away.
+    Shared,
     /// None of these: it waits, for a network or for time to pass.
     Nothing,
 }
@@ -77,6 +83,8 @@ pub struct Past {
     pub output_bytes: Figure,
     /// How many at once were found best, by whoever learns that.
     pub width: Option<u32>,
+    /// What was used most of the node while they ran, by whoever learns that.
+    pub waits_for: Option<Resource>,
 }
 
 impl Past {
@@ -103,7 +111,12 @@ impl Past {
             () if memory_bytes.is_some_and(|all| self.peak_bytes.mean > all as f64 * HOLDS) => Need::Memory,
             () if self.cores.mean >= COMPUTES => Need::Cores,
             () if moved >= MOVES_BYTES_PER_S => Need::Disks,
-            () => Need::Nothing,
+            () => match self.waits_for {
+                Some(Resource::Network) => Need::Network,
+                Some(Resource::Remote) => Need::Shared,
+                Some(Resource::Disk) => Need::Disks,
+                Some(Resource::Cpu | Resource::Memory) | None => Need::Nothing,
+            },
         }
     }
 
@@ -143,6 +156,11 @@ mod tests {
             .map(|past| past.needs_most(Some(8_000_000_000)));
         assert_eq!(most, [Need::Cores, Need::Nothing, Need::Disks, Need::Memory]);
         assert_eq!(past(0.9, 7e9, 0.0).needs_most(None), Need::Cores);
+        // Of a network, only the machine as a whole tells.
+        let waits_for = |waits_for| Past { waits_for: Some(waits_for), ..past(0.1, 0.0, 0.0) }.needs_most(None);
+        assert_eq!(waits_for(Resource::Network), Need::Network);
+        assert_eq!(waits_for(Resource::Remote), Need::Shared);
+        assert_eq!(waits_for(Resource::Cpu), Need::Nothing);
     }
 
     #[test]

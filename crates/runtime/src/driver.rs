@@ -31,7 +31,7 @@ use crate::meter::Metering;
 use crate::node_loop::{Core, Shared, Slot, with_paths};
 use crate::objects::Objects;
 use crate::process::{Orphans, SlotTable};
-use crate::progress::{Notice, Progress, kinds};
+use crate::progress::{KindProgress, Notice, Progress, kinds};
 use crate::run::Verify;
 use crate::slot::BaseEnvironment;
 use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
@@ -150,10 +150,12 @@ impl Engine {
     pub fn pasts(&self) -> Vec<KindPast> {
         let core = self.shared.lock();
         let kinds = core.pasts.iter().zip(&core.kinds).enumerate().filter(|(_, (_, kind))| kind.done > 0);
-        let found = |at: usize| core.node.found(KindId::at(at));
-        kinds
-            .map(|(at, (past, kind))| KindPast::new(&kind.name, &Past { width: found(at).or(past.width), ..*past }))
-            .collect()
+        let learnt = |(at, (past, kind)): (usize, (&Past, &KindProgress))| {
+            let (width, waits_for) = (core.node.found(KindId::at(at)), core.node.waits_for(KindId::at(at)));
+            let past = Past { width: width.or(past.width), waits_for: waits_for.or(past.waits_for), ..*past };
+            KindPast::new(&kind.name, &past)
+        };
+        kinds.map(learnt).collect()
     }
 
     /// Whether nothing more will happen to a task.

@@ -330,7 +330,7 @@ impl Shared {
                 Command::Kill { slot, hard, why } => self.kill(core, now, slot, hard, why),
                 Command::Width(Change { kind, width, why }) => {
                     let kind = &mut core.kinds[kind.index()];
-                    (kind.width, kind.why) = (Some(width), Some(why));
+                    (kind.width, kind.why, kind.changes) = (Some(width), Some(why), kind.changes + 1);
                 }
                 Command::Start { .. } => unreachable!("tasks are only started by deciding"),
                 Command::Locate { .. }

@@ -15,6 +15,8 @@ pub struct KindProgress {
     pub width: Option<u32>,
     /// Why it is as many, if that has changed in this run.
     pub why: Option<Why>,
+    /// How often that has changed in this run.
+    pub changes: u32,
     /// The kind's name.
     pub name: String,
     /// Tasks of this kind in the run.

@@ -42,7 +42,7 @@ pub fn summarize(
         ),
     }
     if let Some(learnt) = learnt_in_words(kinds) {
-        note!("learnt: {learnt}; see `throng kinds{place}`");
+        note!("learnt: {learnt}; see `throng kinds{place}` and `throng report{place}`");
     }
     if let Some(data) = &end.data {
         note!("memory tier: {}", super::tier::in_words(data));
@@ -73,13 +73,16 @@ pub fn summarize(
 /// Kinds that are named at the end of a run; the rest are counted.
 const KINDS_NAMED: usize = 5;
 
-/// How many tasks of each kind were best at once, where that was learnt.
+/// How many tasks of each kind were best at once and why, where that was learnt in this run.
 fn learnt_in_words(kinds: &[KindProgress]) -> Option<String> {
-    let mut learnt = kinds.iter().filter_map(|kind| Some((kind.width?, &kind.name)));
+    let mut learnt = kinds.iter().filter_map(|kind| Some((kind.width?, kind.why?, kind)));
     let named: Vec<String> = learnt
         .by_ref()
         .take(KINDS_NAMED)
-        .map(|(width, name)| format!("{} {width} at once", words::printable(name)))
+        .map(|(width, why, kind)| {
+            let (name, changes) = (words::printable(&kind.name), words::count(kind.changes.into(), "change"));
+            format!("{name} {width} at once ({}; {changes})", words::why_width(why))
+        })
         .collect();
     let more = learnt.count();
     let more = if more > 0 { format!(" and {more} more kinds") } else { String::new() };

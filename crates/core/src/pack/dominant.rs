@@ -30,6 +30,11 @@ impl Resource {
             Resource::Remote => "remote",
         }
     }
+
+    /// The one that people call that.
+    pub fn of(name: &str) -> Option<Resource> {
+        Resource::ALL.into_iter().find(|resource| resource.name() == name)
+    }
 }
 
 /// How much of each resource is used, each as a part of what there is.

@@ -88,6 +88,10 @@ pub trait Pack: Send {
     fn found(&self, _kind: KindId) -> Option<u32> {
         None
     }
+    /// What tasks of a kind wait for or take most of, of what only the node as a whole can tell, as far as that is known.
+    fn waits_for(&self, _kind: KindId) -> Option<Resource> {
+        None
+    }
     /// A task of a kind waits.
     fn queued(&mut self, _kind: KindId) {}
     /// A task of a kind waits no more.

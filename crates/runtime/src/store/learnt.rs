@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use throng_core::ids::KindId;
+use throng_core::pack::dominant::Resource;
 use throng_core::past::{Figure, Past};
 use throng_core::workflow::Workflow;
 
@@ -42,6 +43,9 @@ pub struct KindPast {
     /// How many at once were found best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
+    /// The name of what they wait for or take most of, as far as only the machine as a whole can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
 }
 
 fn whole(figure: Figure, unit: f64) -> (u64, u64) {
@@ -65,6 +69,7 @@ impl KindPast {
             written_bytes: whole(past.written_bytes, 1.0),
             output_bytes: whole(past.output_bytes, 1.0),
             width: past.width,
+            waits_for: past.waits_for.map(|resource| resource.name().to_owned()),
         }
     }
 
@@ -79,6 +84,7 @@ impl KindPast {
             written_bytes: figure(self.written_bytes, 1.0),
             output_bytes: figure(self.output_bytes, 1.0),
             width: self.width,
+            waits_for: self.waits_for.as_deref().and_then(Resource::of),
         }
     }
 }

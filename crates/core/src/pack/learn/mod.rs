@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use self::search::{SILENT, Search, Seen};
-use super::dominant::Resource;
+use super::dominant::{Resource, dominant};
 use super::sample::{Sample, Spent, Uses, WHOLE};
 use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds};
 use crate::ids::{DemandId, KindId};
@@ -45,7 +45,7 @@ const PROMISES_MORE: f64 = 1.5;
 const PROMISES_LESS: f64 = 0.05;
 /// More is promised only if so much of what is promised is taken.
 const TAKEN: f64 = 0.8;
-/// Cores that are less busy than this are as good as idle.
+/// What is less busy than this is as good as idle.
 const AS_GOOD_AS_IDLE: f64 = 0.1;
 /// So many tasks make up what is known of a kind: it follows a change, and one that is odd does not matter.
 const REMEMBERED: u32 = 8;
@@ -96,6 +96,8 @@ struct State {
     done: u32,
     took: Duration,
     search: Search,
+    /// What was used most when as many ran as may, and nobody else.
+    waits_for: Option<Resource>,
     /// How many at once it was said last.
     said: Option<u32>,
 }
@@ -163,6 +165,7 @@ impl Learn {
             done: 0,
             took: Duration::ZERO,
             search: Search::new(start, most),
+            waits_for: None,
             said: None,
         })
     }
@@ -386,6 +389,10 @@ impl Pack for Learn {
         let is_idle = self.busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
         let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
         let cores = self.cores;
+        // How much memory is held says nothing of what anybody waits for.
+        let mut waited_for = shares;
+        waited_for[Resource::Memory as usize] = 0.0;
+        let most_used = Some(dominant(&waited_for)).filter(|resource| shares[*resource as usize] >= AS_GOOD_AS_IDLE);
         let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
         let kinds: Vec<KindId> = self.states.keys().copied().collect();
         for kind in kinds {
@@ -405,10 +412,17 @@ impl Pack for Learn {
                 is_local,
                 is_silent: work < SILENT,
             };
+            if alone && seen.is_full {
+                state.waits_for = most_used;
+            }
             let why = state.search.look(now, since, &seen);
             self.say(kind, why);
         }
         std::mem::take(&mut self.changes)
+    }
+
+    fn waits_for(&self, kind: KindId) -> Option<Resource> {
+        self.states.get(&kind)?.waits_for
     }
 
     fn found(&self, kind: KindId) -> Option<u32> {

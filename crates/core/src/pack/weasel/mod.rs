@@ -281,6 +281,13 @@ impl Pack for Weasel {
         self.recalled.extend(past.width.map(|width| (kind, width)));
     }
 
+    fn waits_for(&self, kind: KindId) -> Option<Resource> {
+        match self.states.get(&kind)?.phase {
+            Phase::Adapting { dominant, .. } => Some(dominant),
+            Phase::Profiling { .. } => None,
+        }
+    }
+
     fn found(&self, kind: KindId) -> Option<u32> {
         let state = self.states.get(&kind)?;
         matches!(state.phase, Phase::Adapting { .. }).then_some(state.width)
