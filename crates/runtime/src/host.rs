@@ -112,13 +112,23 @@ pub fn boot_id() -> u64 {
 
 /// The most memory that this process has held, in bytes: the kernel cannot tell a child's peak below it.
 pub fn own_peak_bytes() -> u64 {
+    usage(libc::RUSAGE_SELF).ru_maxrss as u64 * 1024
+}
+
+/// What this process has computed, and those for which it has waited, with all for which they have; in microseconds.
+pub fn own_computing_us() -> u64 {
+    let microseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    let all = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
+    all.iter().map(|usage| microseconds(usage.ru_utime) + microseconds(usage.ru_stime)).sum()
+}
+
+fn usage(whose: i32) -> libc::rusage {
     // SAFETY: getrusage writes a plain struct.
-    let usage = unsafe {
+    unsafe {
         let mut usage = std::mem::zeroed::<libc::rusage>();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        libc::getrusage(whose, &mut usage);
         usage
-    };
-    usage.ru_maxrss as u64 * 1024
+    }
 }
 
 /// Gives memory back that reading the workflow needed, and forgets its peak.

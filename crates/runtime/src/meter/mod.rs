@@ -1,10 +1,12 @@
 //! How much of the machine is used, measured now and then for a node that wants to learn from it.
 //!
 //! What counts is the whole machine, others included: how many tasks it can take depends on them as well. One measurement takes a few small
-//! files of the kernel's, whatever runs. What single tasks use is looked at as often as that costs next to nothing ([`groups`]).
+//! files of the kernel's, whatever runs. What single tasks use is looked at as often as that costs next to nothing ([`groups`]); what they do
+//! not account for is the doing of [`strangers`].
 
 pub mod groups;
 pub mod proc;
+pub mod strangers;
 mod watch;
 
 pub(crate) use watch::Metering;
@@ -16,6 +18,7 @@ use throng_core::pack::Sample;
 use throng_core::pack::dominant::Resource;
 use throng_core::pack::sample::WHOLE;
 
+use self::strangers::{Look, Strangers};
 use crate::host;
 
 /// What a network carries if nobody knows: a gigabit a second.
@@ -61,6 +64,7 @@ pub struct Meter {
     ours: CpuSet,
     cores: (f64, f64),
     network_bytes_per_s: f64,
+    pub(crate) strangers: Strangers,
 }
 
 impl Meter {
@@ -70,13 +74,14 @@ impl Meter {
         let ours = rustix::thread::sched_getaffinity(None).unwrap_or_else(|_| every());
         let (all, _) = proc::some_cores(&proc::read("stat"), |core| is_in(&ours, core));
         let own = host::resources().cpus_milli as f64 / 1000.0;
-        let memory = host::Memory::new();
+        let (memory, all) = (host::Memory::new(), (all as f64).max(own));
         Meter {
             before: Counters::now(&memory, &ours),
             memory,
             ours,
-            cores: ((all as f64).max(own), own),
+            cores: (all, own),
             network_bytes_per_s: fastest_link().unwrap_or(USUAL_NETWORK_BYTES),
+            strangers: Strangers::new(all),
         }
     }
 
@@ -120,8 +125,19 @@ impl Meter {
             free_memory_bytes,
             memory_stalls: millionths(stalled),
             runnable: now.runnable,
-            strangers: 0,
+            strangers: millionths(self.strangers.share()),
         }
+    }
+
+    /// What everybody and what the engine has computed, if it is time to look for strangers. What running tasks have computed is looked at after that,
+    /// and to be added: whoever ends meanwhile is then missing, which can be noticed, and not there twice.
+    pub(crate) fn look(&self) -> Option<Look> {
+        let at = Instant::now();
+        self.strangers.is_due(at).then(|| {
+            let (_, ticks) = proc::some_cores(&proc::read("stat"), |core| is_in(&self.ours, core));
+            let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
+            Look { at, busy_us: ticks.computing * tick_us, own_us: host::own_computing_us() }
+        })
     }
 }
 

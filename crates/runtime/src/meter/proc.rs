@@ -5,6 +5,8 @@
 pub struct Ticks {
     /// At work, for whomever.
     pub busy: u64,
+    /// Of that, for processes: what the kernel charges to nobody, or what other machines on the same hardware got, is not in it.
+    pub computing: u64,
     /// In all.
     pub all: u64,
 }
@@ -26,9 +28,13 @@ pub fn some_cores(text: &str, is_one: impl Fn(usize) -> bool) -> (u64, Ticks) {
     let lines = text.lines().take_while(|line| line.starts_with("cpu")).skip(1);
     let number = |line: &str| line.split_whitespace().next()?.strip_prefix("cpu")?.parse::<usize>().ok();
     let ours = lines.filter(|line| number(line).is_some_and(&is_one));
-    ours.map(ticks).fold((0, Ticks::default()), |(count, sum), one| {
-        (count + 1, Ticks { busy: sum.busy + one.busy, all: sum.all + one.all })
-    })
+    ours.map(ticks).fold((0, Ticks::default()), |(count, sum), one| (count + 1, sum.and(one)))
+}
+
+impl Ticks {
+    fn and(self, other: Ticks) -> Ticks {
+        Ticks { busy: self.busy + other.busy, computing: self.computing + other.computing, all: self.all + other.all }
+    }
 }
 
 fn ticks(line: &str) -> Ticks {
@@ -36,7 +42,7 @@ fn ticks(line: &str) -> Ticks {
     let fields: Vec<u64> = line.split_whitespace().skip(1).take(8).map(|word| word.parse().unwrap_or(0)).collect();
     let all = fields.iter().sum();
     let idle: u64 = fields.iter().skip(3).take(2).sum();
-    Ticks { busy: all - idle, all }
+    Ticks { busy: all - idle, computing: fields.iter().take(3).sum(), all }
 }
 
 /// How many processes and threads run or wait for a core now, from `stat`.
@@ -121,8 +127,8 @@ mod tests {
     #[test]
     fn what_proc_says() {
         let stat = "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 0 0\ncpu1 1 2 3 4 5 6 7 8\nintr 5\n";
-        assert_eq!(cores(stat), (2, Some(Ticks { busy: 150, all: 1000 })));
-        assert_eq!(some_cores(stat, |core| core == 1), (1, Ticks { busy: 27, all: 36 }));
+        assert_eq!(cores(stat), (2, Some(Ticks { busy: 150, computing: 150, all: 1000 })));
+        assert_eq!(some_cores(stat, |core| core == 1), (1, Ticks { busy: 27, computing: 6, all: 36 }));
         assert_eq!((runnable("ctxt 5\nprocs_running 7\nprocs_blocked 1\n"), runnable("")), (7, 0));
         let info = "MemTotal:        8000 kB\nMemFree: 1 kB\nMemAvailable:    2000 kB\n";
         assert_eq!(memory(info), (8000 * 1024, 2000 * 1024));

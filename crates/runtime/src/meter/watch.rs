@@ -16,6 +16,7 @@ use throng_core::pack::Uses;
 
 use super::Meter;
 use super::groups::Groups;
+use super::strangers::Look;
 use crate::node_loop::Shared;
 
 /// How much of a core looking at tasks may take, and how much while memory is short.
@@ -160,7 +161,12 @@ impl Watch {
         let begun = Instant::now();
         let running: Vec<(SlotId, i32)> = self.shared.groups().collect();
         let pids: Vec<i32> = running.iter().map(|(_, group)| *group).collect();
+        let look = self.meter.look();
         let found = self.groups.uses(&pids);
+        if let Some(look) = look {
+            let tasks_us = found.values().map(|uses| uses.computing_us).sum::<u64>();
+            self.meter.strangers.take_in(Look { own_us: look.own_us + tasks_us, ..look });
+        }
         self.held_bytes = found.values().map(|uses| uses.bytes).sum();
         let (mut events, before) = (Vec::new(), std::mem::take(&mut self.known));
         for (slot, group) in running {
