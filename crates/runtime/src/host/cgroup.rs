@@ -59,21 +59,31 @@ impl MemoryGroup {
     pub fn held_bytes(&self) -> Option<u64> {
         let used: u64 = self.read("memory.current", "memory.usage_in_bytes")?.trim().parse().ok()?;
         let stat = self.read("memory.stat", "memory.stat").unwrap_or_default();
-        let key = if self.is_old { "total_inactive_file " } else { "inactive_file " };
-        let inactive = stat.lines().find_map(|line| line.strip_prefix(key)?.parse().ok()).unwrap_or(0);
-        Some(used.saturating_sub(inactive))
+        // Files that were read once and such that were read again: the kernel takes either before it kills anybody.
+        let keys = if self.is_old {
+            ["total_inactive_file ", "total_active_file "]
+        } else {
+            ["inactive_file ", "active_file "]
+        };
+        let files = keys.map(|key| number(&stat, key));
+        Some(used.saturating_sub(files.iter().sum()))
     }
 
     /// How often the kernel has killed one of its processes because it held too much, as far as that is counted.
     pub fn kills(&self) -> u64 {
         let text = self.read("memory.events", "memory.oom_control").unwrap_or_default();
-        text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok()).unwrap_or(0)
+        number(&text, "oom_kill ")
     }
 
     /// What the kernel tells of processes that wait for memory.
     pub fn pressure(&self) -> Option<String> {
         std::fs::read_to_string(self.directory.join("memory.pressure")).ok()
     }
+}
+
+/// What stands behind a key at the beginning of a line; nothing if it is not there.
+fn number(text: &str, key: &str) -> u64 {
+    text.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The groups of this process, the nearest first.
@@ -163,13 +173,16 @@ mod tests {
         assert_eq!(group(false).limit_bytes(), None);
         write("memory.max", "1000\n");
         write("memory.current", "700\n");
-        write("memory.stat", "anon 1\ninactive_file 100\ntotal_inactive_file 200\n");
+        write(
+            "memory.stat",
+            "inactive_anon 1\ninactive_file 100\nactive_file 10\ntotal_inactive_file 200\ntotal_active_file 20\n",
+        );
         write("memory.events", "low 0\noom 4\noom_kill 3\n");
         assert_eq!(
             (group(false).limit_bytes(), group(false).held_bytes(), group(false).kills()),
-            (Some(1000), Some(600), 3)
+            (Some(1000), Some(590), 3)
         );
         write("memory.usage_in_bytes", "900\n");
-        assert_eq!(group(true).held_bytes(), Some(700));
+        assert_eq!(group(true).held_bytes(), Some(680));
     }
 }
