@@ -168,6 +168,11 @@ impl Fence<'_> {
     pub(crate) fn kills(&self) -> u64 {
         self.group.kills()
     }
+
+    /// Whether its limit has stood in the way.
+    pub(crate) fn was_full(&self) -> bool {
+        self.group.was_full()
+    }
 }
 
 impl Drop for Fence<'_> {

@@ -75,6 +75,17 @@ impl MemoryGroup {
         number(&text, "oom_kill ")
     }
 
+    /// Whether its own limit ever stood in the way. Whoever is killed in it without that was killed because a group around it, or the machine,
+    /// had run out. In the first version this may also have been files that had to make way.
+    pub fn was_full(&self) -> bool {
+        if self.is_old {
+            return self.read("", "memory.failcnt").is_some_and(|text| number(&text, "") > 0);
+        }
+        // Not every kernel has the first, which leaves out groups below; there are none below that of an attempt, unless it makes some.
+        let events = ["memory.events.local", "memory.events"].iter().find_map(|name| self.read(name, ""));
+        number(&events.unwrap_or_default(), "oom ") > 0
+    }
+
     /// What the kernel tells of processes that wait for memory.
     pub fn pressure(&self) -> Option<String> {
         std::fs::read_to_string(self.directory.join("memory.pressure")).ok()
@@ -184,5 +195,19 @@ mod tests {
         );
         write("memory.usage_in_bytes", "900\n");
         assert_eq!(group(true).held_bytes(), Some(680));
+    }
+
+    #[test]
+    fn a_group_is_full_by_its_own_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_full = |is_old, name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+            MemoryGroup::new(folder.path(), is_old).was_full()
+        };
+        assert!(!MemoryGroup::new(folder.path(), false).was_full());
+        assert!(!is_full(false, "memory.events", "max 7\noom 0\noom_kill 1\n"));
+        assert!(is_full(false, "memory.events", "max 7\noom 1\noom_kill 1\n"));
+        assert!(!is_full(false, "memory.events.local", "max 0\noom 0\noom_kill 0\n"), "a group below it was");
+        assert!(!is_full(true, "memory.failcnt", "0\n") && is_full(true, "memory.failcnt", "12\n"));
     }
 }
