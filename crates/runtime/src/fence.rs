@@ -10,11 +10,12 @@
 //! memory and processes that one leaves behind are not the next one's. A group of the second version may not have processes beside groups: there
 //! the engine moves into one of its own before it starts anything, if it is alone in its group, and back when the run is over.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::host::cgroup::{self, MemoryGroup};
 
@@ -25,13 +26,17 @@ const ENGINE: &str = "engine";
 /// No shell starts in less, so nobody is held to less.
 const LEAST_BYTES: u64 = 16 << 20;
 
+/// So many of those that could not be taken away are tried again when one more is to go: more than one, so that they become fewer, and few, so that
+/// an attempt does not wait for long.
+const TRIED_AGAIN: usize = 4;
+
 /// Where groups are made, if they can be.
 #[derive(Debug)]
 pub(crate) struct Fences {
     parent: Option<Parent>,
     made: AtomicU64,
     /// Groups that could not be taken away yet.
-    left: Mutex<Vec<PathBuf>>,
+    left: Mutex<VecDeque<PathBuf>>,
 }
 
 impl Fences {
@@ -60,11 +65,34 @@ impl Fences {
 
     /// Everything has ended: nothing stays behind.
     pub(crate) fn end(&self) {
-        for group in self.left.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for group in self.left().drain(..) {
             let _ = std::fs::remove_dir(group);
         }
         if let Some(parent) = &self.parent {
             parent.move_back();
+        }
+    }
+}
+
+impl Fences {
+    fn left(&self) -> MutexGuard<'_, VecDeque<PathBuf>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a group away, and those that could not be taken away before: whoever a task has left behind may still be about to end.
+    fn take_away(&self, group: PathBuf) {
+        let again: Vec<PathBuf> = {
+            let mut left = self.left();
+            let count = left.len().min(TRIED_AGAIN);
+            left.drain(..count).collect()
+        };
+        let stays = |group: &PathBuf| {
+            let removed = std::fs::remove_dir(group);
+            removed.is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+        };
+        let stay: Vec<PathBuf> = std::iter::once(group).chain(again).filter(stays).collect();
+        if !stay.is_empty() {
+            self.left().extend(stay);
         }
     }
 }
@@ -177,11 +205,7 @@ impl Fence<'_> {
 
 impl Drop for Fence<'_> {
     fn drop(&mut self) {
-        // Whoever a task has left behind may still be about to end.
-        if std::fs::remove_dir(self.group.directory()).is_err() {
-            let mut left = self.fences.left.lock().unwrap_or_else(PoisonError::into_inner);
-            left.push(self.group.directory().to_owned());
-        }
+        self.fences.take_away(self.group.directory().to_owned());
     }
 }
 
@@ -208,6 +232,34 @@ mod tests {
             std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         left.sort();
         assert_eq!(left, ["other", own.as_str(), "throng-notes"]);
+    }
+
+    #[test]
+    fn what_could_not_be_taken_away_goes_while_others_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let fences = Fences { parent: None, made: AtomicU64::new(0), left: Mutex::default() };
+        // Like a group with a process in it, a directory with a file in it stays.
+        let group = |number: usize| {
+            let path = folder.path().join(number.to_string());
+            std::fs::create_dir(&path).unwrap();
+            path
+        };
+        for number in 0..10 {
+            let path = group(number);
+            std::fs::write(path.join("process"), "").unwrap();
+            fences.take_away(path);
+        }
+        assert_eq!(fences.left().len(), 10);
+        for number in 0..8 {
+            std::fs::remove_file(folder.path().join(number.to_string()).join("process")).unwrap();
+        }
+        for number in 10..14 {
+            fences.take_away(group(number));
+        }
+        let mut left: Vec<PathBuf> = fences.left().iter().cloned().collect();
+        left.sort();
+        assert_eq!(left, ["8", "9"].map(|number| folder.path().join(number)));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     /// Files as a group of the second version has them; what the kernel would do with what is written is not done.
