@@ -7,6 +7,7 @@
 pub mod groups;
 pub mod proc;
 pub mod strangers;
+pub mod together;
 mod watch;
 
 pub(crate) use watch::Metering;

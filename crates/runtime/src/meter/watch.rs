@@ -1,7 +1,8 @@
 //! The thread that measures, for a node that learns.
 //!
 //! The machine is measured as often as the node wants. What its tasks hold is looked at as often as that may cost, and more often while memory
-//! is short or goes fast; and where it is short, how much is free is looked at in between.
+//! is short or goes fast; and where it is short, how much is free is looked at in between. What tasks hold is told as what they can hold together
+//! ([`together`](super::together)).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use throng_core::pack::Uses;
 use super::Meter;
 use super::groups::Groups;
 use super::strangers::Look;
+use super::together;
 use crate::node_loop::Shared;
 
 /// How much of a core looking at tasks may take, and how much while memory is short.
@@ -162,12 +164,13 @@ impl Watch {
         let running: Vec<(SlotId, i32)> = self.shared.groups().collect();
         let pids: Vec<i32> = running.iter().map(|(_, group)| *group).collect();
         let look = self.meter.look();
-        let found = self.groups.uses(&pids);
+        let mut found = self.groups.uses(&pids);
         if let Some(look) = look {
             let tasks_us = found.values().map(|uses| uses.computing_us).sum::<u64>();
             self.meter.strangers.take_in(Look { own_us: look.own_us + tasks_us, ..look });
         }
-        self.held_bytes = found.values().map(|uses| uses.bytes).sum();
+        let in_use = self.meter.memory.all_bytes().saturating_sub(free);
+        self.held_bytes = together::bound(&mut found, in_use);
         let (mut events, before) = (Vec::new(), std::mem::take(&mut self.known));
         for (slot, group) in running {
             let uses = found[&group];
