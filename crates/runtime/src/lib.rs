@@ -32,3 +32,4 @@ pub mod storage;
 pub mod store;
 pub mod surroundings;
 pub mod tier;
+mod took;

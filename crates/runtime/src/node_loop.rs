@@ -21,12 +21,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use throng_core::ids::{ObjectId, SlotId, TaskId};
 use throng_core::ledger::Ledger;
 use throng_core::node::{Command, End, Event, KillReason, Node};
-use throng_core::pack::{Change, Spent};
-use throng_core::past::{Past, Took};
+use throng_core::pack::Change;
+use throng_core::past::Past;
 use throng_core::stale::{InputsSeen, Made, Memory, Verdict, inputs_seen};
 use throng_core::temp::Temps;
 use throng_core::time::Time;
-use throng_core::trace::{self, Attempt, Entry, Usage};
+use throng_core::trace::{self, Entry};
 use throng_core::workflow::{Action, Workflow};
 
 use crate::clock::Clock;
@@ -44,6 +44,7 @@ use crate::store::Recorded;
 use crate::store::journal::{PathKey, Pending, UNFINISHED};
 use crate::tier::Tier;
 use crate::tier::bringing::Work;
+use crate::took::{slept, spent, took};
 
 /// How many events one holder of the lock handles before it lets others have it: a few milliseconds' worth. Tasks
 /// becoming ready cost little and are all taken in at once, so that the order chooses among all of them.
@@ -599,35 +600,5 @@ impl Slot {
                 }
             }
         }
-    }
-}
-
-/// What an attempt took that has ended well, for those who want to know next time.
-fn took(result: &AttemptResult) -> Took {
-    const BLOCK_BYTES: f64 = 512.0;
-    let Attempt { usage, started, ended, .. } = &result.attempt;
-    Took {
-        seconds: ended.since(*started).as_secs_f64(),
-        core_seconds: (usage.user_us + usage.system_us) as f64 / 1e6,
-        // The engine's own peak says nothing of a task.
-        peak_bytes: if usage.peak_is_bound { 0.0 } else { usage.peak_memory_bytes as f64 },
-        read_bytes: usage.blocks_in as f64 * BLOCK_BYTES,
-        written_bytes: usage.blocks_out as f64 * BLOCK_BYTES,
-        output_bytes: result.made.iter().map(|made| made.stamp.size as f64).sum(),
-    }
-}
-
-/// What a timer took, for a node that learns.
-fn slept(time: std::time::Duration) -> Spent {
-    Spent { time_us: time.as_micros() as u64, ..Spent::default() }
-}
-
-/// What an attempt took, for a node that learns.
-fn spent(attempt: &Attempt) -> Spent {
-    let Usage { user_us, system_us, peak_memory_bytes, peak_is_bound, .. } = attempt.usage;
-    Spent {
-        time_us: attempt.ended.since(attempt.started).as_micros() as u64,
-        computing_us: user_us.saturating_add(system_us),
-        peak_bytes: if peak_is_bound { 0 } else { peak_memory_bytes },
     }
 }

@@ -62,6 +62,8 @@ pub struct AttemptResult {
     pub inputs: InputsSeen,
     /// What it made, if it succeeded.
     pub made: Vec<Made>,
+    /// The most that all its processes were seen to hold together; nothing if nobody has looked.
+    pub held_bytes: u64,
     /// Something that a person should know beyond the outcome, such as which file is missing.
     pub remark: Option<String>,
     /// The last lines that it printed, if it did not succeed.
@@ -88,6 +90,7 @@ impl AttemptResult {
             attempt,
             inputs: InputsSeen::default(),
             made: Vec::new(),
+            held_bytes: 0,
             remark: None,
             tail: String::new(),
             tail_file: None,
@@ -124,6 +127,8 @@ pub struct Target {
 struct TargetState {
     group: Option<i32>,
     told: Option<Told>,
+    /// The most that it was seen to hold.
+    held_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +154,14 @@ impl Target {
     /// The group of what runs here.
     pub(crate) fn group(&self) -> Option<i32> {
         self.lock().group
+    }
+
+    /// Notes what a group was seen to hold, if it still runs here.
+    pub(crate) fn saw_held(&self, group: i32, bytes: u64) {
+        let mut state = self.lock();
+        if state.group == Some(group) {
+            state.held_bytes = state.held_bytes.max(bytes);
+        }
     }
 
     fn told(&self) -> Option<Told> {
@@ -430,6 +443,7 @@ impl<'a> SlotRunner<'a> {
         let told = {
             let mut state = target.lock();
             state.group = None;
+            result.held_bytes = state.held_bytes;
             state.told
         };
         let (exit, usage) = process::reap(pid, self.shared.own_peak_bytes.load(Ordering::Relaxed)).map_err(broken)?;
@@ -552,4 +566,22 @@ fn open_scratch(shared: &Shared, slot: SlotId) -> io::Result<File> {
         _ => {}
     }
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_held_is_that_of_the_group_that_runs() {
+        let target = Target::default();
+        target.saw_held(7, 100);
+        assert_eq!(target.lock().held_bytes, 0, "nothing runs yet");
+        target.lock().group = Some(7);
+        [200, 300, 100].into_iter().for_each(|bytes| target.saw_held(7, bytes));
+        target.saw_held(6, 900);
+        assert_eq!(target.lock().held_bytes, 300);
+        target.reset();
+        assert_eq!(target.lock().held_bytes, 0);
+    }
 }

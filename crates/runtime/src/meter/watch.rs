@@ -179,6 +179,7 @@ impl Watch {
             if uses.bytes > 0 && known.is_news(begun, uses) {
                 events.push(Event::Uses { slot, uses });
             }
+            self.shared.target(slot).saw_held(group, uses.bytes);
             self.known.insert(slot, known);
         }
         self.free_at_look = free;
