@@ -136,7 +136,7 @@ mod tests {
         for pause in [LEAST, Duration::ZERO] {
             let look = meter.look().expect("nobody has looked yet");
             beside.take_in(look);
-            as_task.take_in(Look { own_us: look.own_us + groups.uses(&[group])[&group].computing_us, ..look });
+            as_task.take_in(Look { own_us: look.own_us + groups.uses(&[group], false)[&group].computing_us, ..look });
             std::thread::sleep(pause);
         }
         busy.kill().unwrap();

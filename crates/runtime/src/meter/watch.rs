@@ -119,7 +119,9 @@ impl Watch {
         let mut pause = self.every.min(MEMORY_EVERY);
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             let free = self.meter.memory.free_bytes();
-            let mut events = if self.is_time_to_look(free) { self.look_at_tasks(free) } else { Vec::new() };
+            let is_urgent = self.is_urgent(free);
+            let mut events =
+                if self.is_time_to_look(is_urgent) { self.look_at_tasks(free, is_urgent) } else { Vec::new() };
             // With what tasks were just found to hold.
             let allowed = self.allowed_bytes(free);
             if self.kills_at.elapsed() >= KILLS_EVERY {
@@ -150,21 +152,25 @@ impl Watch {
         self.memory_bytes.is_some_and(|all| (allowed_bytes as f64) < all as f64 * SHORT)
     }
 
-    fn is_time_to_look(&self, free: u64) -> bool {
+    /// Whether memory is short, or will soon be.
+    fn is_urgent(&self, free: u64) -> bool {
         let all = self.memory_bytes.unwrap_or(u64::MAX) as f64;
         let goes_fast = self.free_at_look.saturating_sub(free) as f64 > all * MUCH;
-        let is_urgent = goes_fast || self.is_short(self.allowed_bytes(free));
+        goes_fast || self.is_short(self.allowed_bytes(free))
+    }
+
+    fn is_time_to_look(&self, is_urgent: bool) -> bool {
         let (cost, least) = if is_urgent { (COST_WHEN_SHORT, MEMORY_EVERY_WHEN_SHORT) } else { (COST, TASKS_EVERY) };
         self.looked_at.elapsed() >= self.cost.div_f64(cost).max(least)
     }
 
     /// What tasks use, as far as the node does not know.
-    fn look_at_tasks(&mut self, free: u64) -> Vec<Event> {
+    fn look_at_tasks(&mut self, free: u64, is_urgent: bool) -> Vec<Event> {
         let begun = Instant::now();
         let running: Vec<(SlotId, i32)> = self.shared.groups().collect();
         let pids: Vec<i32> = running.iter().map(|(_, group)| *group).collect();
         let look = self.meter.look();
-        let mut found = self.groups.uses(&pids);
+        let mut found = self.groups.uses(&pids, is_urgent);
         if let Some(look) = look {
             let tasks_us = found.values().map(|uses| uses.computing_us).sum::<u64>();
             self.meter.strangers.take_in(Look { own_us: look.own_us + tasks_us, ..look });
