@@ -26,6 +26,7 @@ use crate::fence::Fences;
 use crate::files::Workplace;
 use crate::host;
 use crate::host::kills::Kills;
+use crate::keeper::Keeper;
 use crate::log::PackedLog;
 use crate::meter::Metering;
 use crate::node_loop::{Core, Shared, Slot, with_paths};
@@ -34,9 +35,9 @@ use crate::process::{Orphans, SlotTable};
 use crate::progress::{KindProgress, Notice, Progress, kinds};
 use crate::run::Verify;
 use crate::slot::BaseEnvironment;
-use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error, write_whole};
+use crate::state::{RunDirectory, RunEnd, StateDirectory, StateError, io_error};
 use crate::store::journal::{Pending, Syncer};
-use crate::store::learnt::{self, KindPast};
+use crate::store::learnt::{self, KindPast, Shelf};
 use crate::store::{Journal, JournalError, Recorded};
 use crate::tier::Tier;
 use crate::tier::bringing::Bringing;
@@ -107,6 +108,8 @@ pub struct Parts {
     pub slots: u32,
     /// What is known of kinds of tasks from earlier runs.
     pub learnt: Vec<KindPast>,
+    /// Where what this run learns is kept.
+    pub shelf: Shelf,
 }
 
 /// A handle by which others watch and stop a run.
@@ -158,6 +161,16 @@ impl Engine {
         kinds.map(learnt).collect()
     }
 
+    /// How many tasks have been done.
+    pub(crate) fn done(&self) -> u64 {
+        self.shared.lock().ledger.tally().done
+    }
+
+    /// Stops the run because its state cannot be kept.
+    pub(crate) fn give_up(&self, why: String) {
+        self.shared.give_up(why);
+    }
+
     /// Whether nothing more will happen to a task.
     pub fn is_settled(&self, task: TaskId) -> bool {
         self.shared.lock().ledger.record(task).state.is_settled()
@@ -181,6 +194,7 @@ impl Engine {
 pub struct Driver {
     shared: Arc<Shared>,
     directory: RunDirectory,
+    shelf: Shelf,
     journal: Journal,
     trace: File,
     /// Bytes that could not be written yet.
@@ -253,6 +267,7 @@ impl Driver {
         Ok(Driver {
             shared,
             directory,
+            shelf: parts.shelf,
             journal: parts.journal,
             trace,
             unwritten_frames: Vec::new(),
@@ -270,14 +285,8 @@ impl Driver {
     /// Runs everything; returns when nothing is left to do.
     pub fn execute(mut self) -> Result<RunEnd, EngineError> {
         let shared = self.shared.clone();
-        let keeper = start_thread("keeper", {
-            let (shared, path) = (shared.clone(), self.directory.workflow());
-            move || {
-                if let Err(error) = write_whole(&path, &shared.flow.to_bytes()) {
-                    shared.give_up(error.to_string());
-                }
-            }
-        })?;
+        let keeper = Keeper::start(self.engine(), self.directory.workflow(), self.shelf.clone());
+        let keeper = keeper.map_err(|error| EngineError::GaveUp(format!("cannot start a thread: {error}")))?;
         let syncing = Syncing::start(self.journal.syncer()?, shared.clone())?;
         let to_delete = self.to_delete.take().expect("a run is executed once");
         let deleter = start_thread("deleter", {
@@ -299,7 +308,7 @@ impl Driver {
         shared.dismiss_slots();
         shared.fences.end();
         bringing.finish();
-        keeper.join().expect("writing a file does not panic");
+        keeper.finish();
         self.write(&syncing);
         syncing.finish();
         drop(self.deleting);

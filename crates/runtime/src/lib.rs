@@ -16,6 +16,7 @@ mod fence;
 pub mod files;
 pub mod following;
 pub mod host;
+mod keeper;
 pub mod log;
 pub mod meter;
 pub(crate) mod node_loop;

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::driver::{Driver, Engine, EngineError};
 use crate::state::{About, ExpectedData, Lock, NodeSetup, RunDirectory, RunEnd, StateError};
 use crate::store::JournalError;
-use crate::store::learnt::{Learnt, MachineType};
+use crate::store::learnt::Shelf;
 use crate::tier::{self, Clearing, TierError};
 
 pub use beginning::make_node;
@@ -122,10 +122,9 @@ pub struct Run {
     damaged_bytes: u64,
     clearing: Option<Clearing>,
     flow: Arc<Workflow>,
-    lock: Lock,
-    /// Where what is learnt is kept, and for which type of machine.
-    learnt_path: PathBuf,
-    machine: MachineType,
+    lock: Arc<Lock>,
+    /// Where what is learnt is kept.
+    shelf: Shelf,
 }
 
 impl Run {
@@ -155,13 +154,7 @@ impl Run {
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
             data.expected = expect(self.flow.clone(), self.about.node.clone());
         }
-        let pasts = engine.pasts();
-        if !pasts.is_empty() {
-            let mut learnt = Learnt::read(&self.learnt_path);
-            learnt.put(&self.machine, self.flow.title(), pasts);
-            // What cannot be kept will be learnt again.
-            let _ = learnt.write(&self.learnt_path);
-        }
+        self.shelf.keep(engine.pasts());
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;
         Ok(end)

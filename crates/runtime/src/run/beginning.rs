@@ -26,7 +26,7 @@ use crate::process::{self, leftover};
 use crate::state::{About, Lock, NodeSetup, PoolSetup, StateDirectory, io_error, write_whole};
 use crate::store::Journal;
 use crate::store::journal::{self, Pending, UNFINISHED};
-use crate::store::learnt::{self, KindPast, Learnt, MachineType};
+use crate::store::learnt::{self, KindPast, Learnt, MachineType, Shelf};
 use crate::tier::{self, Clearing, DirectoryLock, Tier, TierError};
 
 use super::{Options, Outlook, Run, RunError};
@@ -110,7 +110,9 @@ impl Outlook {
         });
         let journal = self.open_journal(&state)?;
         let directory = state.make_run()?;
-        let learnt_path = state.learnt();
+        let lock = Arc::new(lock);
+        let (path, workflow) = (state.learnt(), self.flow.title().to_owned());
+        let shelf = Shelf { path, machine, workflow, lock: lock.clone() };
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -166,8 +168,9 @@ impl Outlook {
             clock: options.clock,
             slots: options.width,
             learnt,
+            shelf: shelf.clone(),
         })?;
-        Ok(Run { driver, learnt_path, machine, directory, about, damaged_bytes, clearing, flow, lock })
+        Ok(Run { driver, shelf, directory, about, damaged_bytes, clearing, flow, lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {

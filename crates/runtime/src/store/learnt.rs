@@ -4,7 +4,8 @@
 //! may be on a file system that several machines share. A file that cannot be read is as good as none: what it held will be learnt again.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use throng_core::ids::KindId;
@@ -12,7 +13,7 @@ use throng_core::pack::dominant::Resource;
 use throng_core::past::{Figure, Past};
 use throng_core::workflow::Workflow;
 
-use crate::state::{HostInfo, StateError, write_whole};
+use crate::state::{HostInfo, Lock, StateError, write_whole};
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -118,6 +119,31 @@ pub struct Learnt {
     version: u32,
     /// By machine and workflow; what was used last is at the end.
     pub known: Vec<OfWorkflow>,
+}
+
+/// Where what a run learns is kept.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    /// The file.
+    pub path: PathBuf,
+    /// On which type of machine the run is.
+    pub machine: MachineType,
+    /// Of which workflow.
+    pub workflow: String,
+    /// The right to change what lies there.
+    pub lock: Arc<Lock>,
+}
+
+impl Shelf {
+    /// Keeps what is known now of kinds of tasks. What cannot be kept will be learnt again.
+    pub fn keep(&self, kinds: Vec<KindPast>) {
+        if kinds.is_empty() || self.lock.check_place().is_err() {
+            return;
+        }
+        let mut learnt = Learnt::read(&self.path);
+        learnt.put(&self.machine, &self.workflow, kinds);
+        let _ = learnt.write(&self.path);
+    }
 }
 
 impl MachineType {
