@@ -2,6 +2,7 @@
 
 pub mod cgroup;
 pub mod kills;
+pub mod quota;
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! The control groups that this process is in, as far as they limit its memory.
+//! The control groups that this process is in, and what they say of its memory.
 //!
 //! A limit further up holds as well, so all groups from the process's own up to the root are looked at. What the kernel would give back by
 //! itself, such as files that were read, does not count as used.
@@ -99,22 +99,28 @@ fn number(text: &str, key: &str) -> u64 {
 
 /// The groups of this process, the nearest first.
 pub fn memory_groups() -> Vec<MemoryGroup> {
-    let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
-    groups(&read("mountinfo"), &read("cgroup"))
+    let found = directories("memory").into_iter();
+    found.map(|(directory, is_old)| MemoryGroup { directory, is_old }).collect()
 }
 
-fn groups(mounts: &str, own: &str) -> Vec<MemoryGroup> {
+/// The groups of this process that have to do with something, the nearest first, each with whether it is of the first version.
+pub fn directories(controller: &str) -> Vec<(PathBuf, bool)> {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+    groups(&read("mountinfo"), &read("cgroup"), controller)
+}
+
+fn groups(mounts: &str, own: &str, controller: &str) -> Vec<(PathBuf, bool)> {
     let mut groups = Vec::new();
     for line in own.lines() {
         let mut parts = line.splitn(3, ':');
         let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
             continue;
         };
-        let is_old = controllers.split(',').any(|name| name == "memory");
+        let is_old = controllers.split(',').any(|name| name == controller);
         if !is_old && number != "0" {
             continue;
         }
-        let Some((root, point)) = mount(mounts, is_old) else { continue };
+        let Some((root, point)) = mount(mounts, is_old, controller) else { continue };
         // In a container, the group's own directory may be all that is mounted.
         let below = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));
         let top = Path::new(point);
@@ -124,20 +130,20 @@ fn groups(mounts: &str, own: &str) -> Vec<MemoryGroup> {
             directories
                 .into_iter()
                 .take_while(|directory| directory.starts_with(top))
-                .map(|directory| MemoryGroup { directory, is_old }),
+                .map(|directory| (directory, is_old)),
         );
     }
     groups
 }
 
 /// Where the groups of a version are mounted: which part of them, and where.
-fn mount(mounts: &str, is_old: bool) -> Option<(&str, &str)> {
+fn mount<'a>(mounts: &'a str, is_old: bool, controller: &str) -> Option<(&'a str, &'a str)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut kind = kind.split(' ');
         let is_it = match kind.next()? {
             "cgroup2" => !is_old,
-            "cgroup" => is_old && kind.nth(1)?.split(',').any(|option| option == "memory"),
+            "cgroup" => is_old && kind.nth(1)?.split(',').any(|option| option == controller),
             _ => false,
         };
         let mut place = place.split(' ').skip(3);
@@ -154,7 +160,7 @@ mod tests {
         40 1 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
     fn directories(mounts: &str, own: &str) -> Vec<String> {
-        groups(mounts, own).into_iter().map(|group| group.directory.display().to_string()).collect()
+        groups(mounts, own, "memory").into_iter().map(|(directory, _)| directory.display().to_string()).collect()
     }
 
     #[test]
@@ -164,6 +170,8 @@ mod tests {
         let old = ["/sys/fs/cgroup/memory/jobs/7", "/sys/fs/cgroup/memory/jobs", "/sys/fs/cgroup/memory"];
         assert_eq!(found[..3], old);
         assert_eq!(found[3..], ["/sys/fs/cgroup/unified/x", "/sys/fs/cgroup/unified"]);
+        // What is not mounted in the first version may be in the second.
+        assert_eq!(groups(MOUNTS, own, "cpu").len(), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How much of the machine is used, measured now and then for a node that wants to learn from it.
 //!
-//! What counts is the whole machine, others included: how many tasks it can take depends on them as well. One measurement takes a few small
+//! What counts is the whole machine, or what a quota leaves of its cores, others included: how many tasks it can take depends on them as well. One measurement takes a few small
 //! files of the kernel's, whatever runs. What single tasks use is looked at as often as that costs next to nothing ([`groups`]); what they do
 //! not account for is the doing of [`strangers`].
 
@@ -21,6 +21,7 @@ use throng_core::pack::sample::WHOLE;
 
 use self::strangers::{Look, Strangers};
 use crate::host;
+use crate::host::quota::Quota;
 
 /// What a network carries if nobody knows: a gigabit a second.
 const USUAL_NETWORK_BYTES: f64 = 125e6;
@@ -30,6 +31,8 @@ const USUAL_NETWORK_BYTES: f64 = 125e6;
 struct Counters {
     at: Instant,
     cores: proc::Ticks,
+    /// What was used of a quota, if there is one.
+    quota_us: u64,
     runnable: u32,
     network_bytes: u64,
     /// Part of those that count for the network, as far as that is known.
@@ -39,7 +42,7 @@ struct Counters {
 }
 
 impl Counters {
-    fn now(memory: &host::Memory, ours: &CpuSet) -> Counters {
+    fn now(memory: &host::Memory, ours: &CpuSet, quota: Option<&Quota>) -> Counters {
         let (stat, disks) = (proc::read("stat"), proc::read("diskstats"));
         let ((all, _), (count, cores)) = (proc::cores(&stat), proc::some_cores(&stat, |core| is_in(ours, core)));
         // Whoever asks is one of them. Where the others run is not told: on all cores alike.
@@ -47,6 +50,7 @@ impl Counters {
         Counters {
             at: Instant::now(),
             cores,
+            quota_us: quota.and_then(Quota::used_us).unwrap_or(0),
             runnable: runnable as u32,
             network_bytes: proc::network_bytes(&proc::read("net/dev")),
             remote_bytes: proc::remote_bytes(&proc::read("self/mountstats")),
@@ -64,6 +68,7 @@ pub struct Meter {
     /// The cores that we may run on, and how many of them we have, if there is a quota.
     ours: CpuSet,
     cores: (f64, f64),
+    quota: Option<Quota>,
     network_bytes_per_s: f64,
     pub(crate) strangers: Strangers,
 }
@@ -76,24 +81,31 @@ impl Meter {
         let (all, _) = proc::some_cores(&proc::read("stat"), |core| is_in(&ours, core));
         let own = host::resources().cpus_milli as f64 / 1000.0;
         let (memory, all) = (host::Memory::new(), (all as f64).max(own));
+        // A node counts whole cores, so what is left of a quota beyond those is not missed.
+        let quota = Quota::find().map(|quota| quota.of_at_most(own)).filter(|quota| quota.cores < all);
+        let strangers = Strangers::new(quota.as_ref().map_or(all, |quota| quota.cores));
         Meter {
-            before: Counters::now(&memory, &ours),
+            before: Counters::now(&memory, &ours, quota.as_ref()),
             memory,
             ours,
             cores: (all, own),
+            quota,
             network_bytes_per_s: fastest_link().unwrap_or(USUAL_NETWORK_BYTES),
-            strangers: Strangers::new(all),
+            strangers,
         }
     }
 
     /// What was used since the last time; so many bytes of it were brought from storage by the engine itself.
     pub fn measure(&mut self, brought_bytes: u64) -> Sample {
-        let mut now = Counters::now(&self.memory, &self.ours);
+        let mut now = Counters::now(&self.memory, &self.ours, self.quota.as_ref());
         now.remote_bytes += brought_bytes;
         let before = std::mem::replace(&mut self.before, now.clone());
         let seconds = now.at.duration_since(before.at).as_secs_f64().max(1e-3);
         let ticks = now.cores.all.saturating_sub(before.cores.all).max(1) as f64;
-        let busy = now.cores.busy.saturating_sub(before.cores.busy) as f64 / ticks * self.cores.0 / self.cores.1;
+        let busy = match &self.quota {
+            Some(quota) => now.quota_us.saturating_sub(before.quota_us) as f64 / 1e6 / (quota.cores * seconds),
+            None => now.cores.busy.saturating_sub(before.cores.busy) as f64 / ticks * self.cores.0 / self.cores.1,
+        };
         let remote = now.remote_bytes.saturating_sub(before.remote_bytes) as f64 / seconds;
         // What comes from afar comes through the network, unless the machine is its own server.
         let rate = now.network_bytes.saturating_sub(before.network_bytes) as f64 / seconds - remote;
@@ -135,9 +147,13 @@ impl Meter {
     pub(crate) fn look(&self) -> Option<Look> {
         let at = Instant::now();
         self.strangers.is_due(at).then(|| {
-            let (_, ticks) = proc::some_cores(&proc::read("stat"), |core| is_in(&self.ours, core));
-            let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
-            Look { at, busy_us: ticks.computing * tick_us, own_us: host::own_computing_us() }
+            let on_cores = || {
+                let (_, ticks) = proc::some_cores(&proc::read("stat"), |core| is_in(&self.ours, core));
+                ticks.computing * (1_000_000 / rustix::param::clock_ticks_per_second().max(1))
+            };
+            // Of a quota, only those who share it are strangers.
+            let busy_us = self.quota.as_ref().and_then(Quota::used_us).unwrap_or_else(on_cores);
+            Look { at, busy_us, own_us: host::own_computing_us() }
         })
     }
 }
