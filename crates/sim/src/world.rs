@@ -76,7 +76,7 @@ enum Happening {
     /// A node hears who else has an object.
     Redirected { node: NodeId, boot: u32, object: ObjectId, holder: NodeId },
     /// The next task of a node is done that shares it with others.
-    Ripe { node: NodeId, version: u64 },
+    Ripe { node: NodeId },
     /// A node is measured.
     Measure { node: NodeId, boot: u32 },
     /// What tasks share has become more or less by itself.
@@ -238,6 +238,7 @@ impl World {
                 break;
             }
             self.happen(happening);
+            self.settle();
             happened = happened.wrapping_add(1);
             if let Some(progress) = self.progress.as_mut().filter(|_| happened.is_multiple_of(PROGRESS_EVERY)) {
                 progress(self.now, self.outcome.done);
@@ -274,6 +275,7 @@ impl World {
             self.tell_and_decide(NodeId(at), Event::Join);
             self.plan_measuring(NodeId(at));
         }
+        self.settle();
     }
 
     fn happen(&mut self, happening: Happening) {
@@ -325,7 +327,7 @@ impl World {
                 }
             }
             Happening::Moved => self.moved(),
-            Happening::Ripe { node, version } => self.ripe(node, version),
+            Happening::Ripe { node } => self.ripe(node),
             Happening::Measure { node, boot } => self.measure(node, boot),
             Happening::Crowded => self.crowded(),
             Happening::Came { node, boot, object, bytes } => {

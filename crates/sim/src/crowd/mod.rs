@@ -4,8 +4,10 @@
 //! of whatever it has to share: cores with the others on its node and with strangers, a network that may stop before its end, a file system
 //! with all other nodes. That is what a node has to find out that learns how many tasks to run.
 
+mod groups;
 mod pace;
 
+pub use groups::{Groups, NOTHING_S};
 pub use pace::{Demand, Paces};
 
 use std::time::Duration;
@@ -25,6 +27,14 @@ pub struct Needs {
     pub memory_bytes: u64,
     /// By what part tasks differ in that from each other.
     pub memory_spread: f64,
+}
+
+impl Needs {
+    /// Whether tasks with these needs get on as fast as those with others, wherever they are: what they hold makes nobody slower.
+    pub fn has_pace_of(&self, other: &Needs) -> bool {
+        let wants = |needs: &Needs| [needs.cores, needs.network, needs.disk, needs.remote];
+        wants(self) == wants(other)
+    }
 }
 
 /// The needs of a kind, or of all of which nothing else is said.

@@ -7,7 +7,7 @@ use super::{Crowd, Needs};
 pub struct Demand {
     /// How many there are.
     pub tasks: u32,
-    /// The cores that each of some wants, and how many want that.
+    /// The cores that each task of a group wants, and how many tasks it has.
     pub cores: Vec<(f64, u32)>,
     /// Of the network, the shared file system included.
     pub network: f64,
@@ -18,19 +18,18 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// With one more, or one less.
-    pub fn add(&mut self, needs: &Needs, one: f64) {
-        self.tasks = if one > 0.0 { self.tasks + 1 } else { self.tasks.saturating_sub(1) };
-        match self.cores.iter_mut().find(|(cores, _)| *cores == needs.cores) {
-            Some((_, count)) => *count = if one > 0.0 { *count + 1 } else { count.saturating_sub(1) },
-            None => self.cores.push((needs.cores, 1)),
+    /// Of tasks with these needs, so many of each.
+    pub fn of<'needs>(tasks: impl IntoIterator<Item = (&'needs Needs, u32)>) -> Demand {
+        let mut demand = Demand::default();
+        for (needs, count) in tasks {
+            let times = f64::from(count);
+            demand.tasks += count;
+            demand.cores.push((needs.cores, count));
+            demand.network += times * (needs.network + needs.remote);
+            demand.disk += times * needs.disk;
+            demand.remote += times * needs.remote;
         }
-        self.network += one * (needs.network + needs.remote);
-        self.disk += one * needs.disk;
-        self.remote += one * needs.remote;
-        if self.tasks == 0 {
-            *self = Demand::default();
-        }
+        demand
     }
 }
 
@@ -109,9 +108,7 @@ mod tests {
     use super::*;
 
     fn pace(crowd: &Crowd, needs: Needs, tasks: u32, strangers: f64) -> f64 {
-        let mut demand = Demand::default();
-        (0..tasks).for_each(|_| demand.add(&needs, 1.0));
-        let paces = Paces::new(crowd, &demand, 4.0, strangers, 1.0);
+        let paces = Paces::new(crowd, &Demand::of([(&needs, tasks)]), 4.0, strangers, 1.0);
         f64::from(tasks) * paces.of(&needs)
     }
 
@@ -131,14 +128,5 @@ mod tests {
         assert_eq!([6, 12, 24].map(|tasks| pace(&stops, reads, tasks, 0.0).round()), [6.0, 12.0, 12.0]);
         let thrashes = Crowd { thrashing: Some((10, 0.1)), ..Crowd::default() };
         assert_eq!([10, 20].map(|tasks| pace(&thrashes, waits, tasks, 0.0)), [10.0, 10.0]);
-    }
-
-    #[test]
-    fn when_all_have_gone_nothing_is_wanted() {
-        let needs = Needs { cores: 0.1, network: 0.3, ..Needs::default() };
-        let mut demand = Demand::default();
-        (0..3).for_each(|_| demand.add(&needs, 1.0));
-        (0..3).for_each(|_| demand.add(&needs, -1.0));
-        assert_eq!(demand, Demand::default());
     }
 }

@@ -1,30 +1,26 @@
-//! Tasks that share what their node has: how they get on, what is measured of that, and what they hold.
+//! Tasks that share what their node has: how they come, get on and go.
+//!
+//! Whoever comes or goes changes the pace of others: on its node, and on all that share a file system that is short. That is thought about once
+//! after each thing that happens (`settle`), because mostly one task goes and the next one comes, and nothing has changed for the others.
 
-use std::collections::BTreeMap;
+mod measuring;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use throng_core::ids::{NodeId, SlotId};
-use throng_core::member::{Event, Member};
-use throng_core::node::{self, End};
+use throng_core::member::Event;
+use throng_core::node;
+use throng_core::pack::Spent;
 use throng_core::pack::dominant::{Resource, Use};
-use throng_core::pack::sample::WHOLE;
-use throng_core::pack::{Sample, Spent, Uses};
 use throng_core::rng::Rng;
 use throng_core::time::Time;
-use throng_core::trace::{self, Entry};
+use throng_core::trace::Entry;
 
 use super::disks::AtDisk;
 use super::{Happening, World};
-use crate::crowd::{Crowd, Demand, Needs, Paces};
-
-/// A task grows for so much of its life, and then holds what it holds.
-const GROWS_FOR: f64 = 0.3;
-/// A node is told what a task has computed when it is twice as old as that, and each time that it is twice as old again.
-const FIRST_TOLD: Duration = Duration::from_millis(300);
-/// What a node's network, disks and share of the shared file system each carry, for whoever wants to know in bytes.
-const NETWORK_BYTES_PER_S: f64 = 125e6;
-/// Less than this is left of a task by rounding only.
-const NOTHING_S: f64 = 1e-9;
+use crate::crowd::{Crowd, Groups, NOTHING_S, Needs, Paces};
+use measuring::FIRST_TOLD;
 
 /// A task that gets on.
 #[derive(Clone, Copy)]
@@ -32,33 +28,27 @@ struct Job {
     attempt: AtDisk,
     needs: Needs,
     begun: Time,
-    /// How long it would take alone, and how much of that is left, in seconds.
+    /// How long it would take alone, in seconds, and what the clock of its group shows when it is done.
     alone_s: f64,
-    left_s: f64,
+    end_s: f64,
     peak_bytes: f64,
     /// How old it was when its node was told what it has computed.
     told_at: Duration,
-}
-
-impl Job {
-    fn held_bytes(&self) -> f64 {
-        let grown = (1.0 - self.left_s / self.alone_s.max(NOTHING_S)) / GROWS_FOR;
-        self.peak_bytes * grown.clamp(0.0, 1.0)
-    }
 }
 
 /// What happens on one node.
 #[derive(Default)]
 struct Place {
     jobs: BTreeMap<SlotId, Job>,
-    demand: Demand,
+    groups: Groups,
+    /// Unknown from when something changes until that is settled.
     paces: Option<Paces>,
     /// How many cores others have wanted since then.
     strangers: f64,
     /// Until when everything has got on.
     at: Time,
-    /// Whoever was to end next may not be any more.
-    version: u64,
+    /// When it will be looked whether somebody is done, as far as that is planned: never after the first one is.
+    ripe_at: Option<Time>,
     /// What has been used since it was measured, in seconds of the whole.
     used_s: [f64; Resource::ALL.len()],
     runnable_s: f64,
@@ -71,14 +61,49 @@ struct Place {
 pub(super) struct Crowding {
     crowd: Crowd,
     places: Vec<Place>,
-    /// What all nodes together want of the shared file system.
-    remote: f64,
+    /// What tasks of all nodes want of the shared file system, as bits, and how many want that: counted, so that rounding leaves nothing behind.
+    remote: BTreeMap<u64, u32>,
+    /// The part of it that everybody gets.
+    share: f64,
+    /// Nodes with tasks that want something of it.
+    sharing: BTreeSet<NodeId>,
+    /// Nodes of which something has changed.
+    unsettled: BTreeSet<NodeId>,
 }
 
 impl Crowding {
     pub(super) fn new(crowd: Crowd, nodes: u32) -> Crowding {
         let places = std::iter::repeat_with(Place::default).take(nodes as usize).collect();
-        Crowding { crowd, places, remote: 0.0 }
+        let (sharing, unsettled) = (BTreeSet::new(), BTreeSet::new());
+        Crowding { crowd, places, remote: BTreeMap::new(), share: 1.0, sharing, unsettled }
+    }
+
+    fn share_at(&self, since: Duration) -> f64 {
+        let wanted: f64 = self.remote.iter().map(|(wants, tasks)| f64::from_bits(*wants) * f64::from(*tasks)).sum();
+        let serves = self.crowd.serves(since);
+        if wanted > serves { serves / wanted } else { 1.0 }
+    }
+
+    fn enter(&mut self, node: NodeId, slot: SlotId, mut job: Job) {
+        let place = &mut self.places[node.index()];
+        job.end_s = place.groups.enter(&job.needs, slot, job.alone_s);
+        place.jobs.insert(slot, job);
+        if job.needs.remote > 0.0 {
+            *self.remote.entry(job.needs.remote.to_bits()).or_default() += 1;
+        }
+    }
+
+    fn leave(&mut self, node: NodeId, slot: SlotId) {
+        let place = &mut self.places[node.index()];
+        let Some(Job { needs, end_s, .. }) = place.jobs.remove(&slot) else { return };
+        place.groups.leave(&needs, slot, end_s);
+        let wants = needs.remote.to_bits();
+        if let Some(tasks) = self.remote.get_mut(&wants) {
+            *tasks -= 1;
+            if *tasks == 0 {
+                self.remote.remove(&wants);
+            }
+        }
     }
 }
 
@@ -101,16 +126,6 @@ impl World {
         }
     }
 
-    /// Has a node measured from now on, if it wants to know.
-    pub(super) fn plan_measuring(&mut self, node: NodeId) {
-        let machine = &self.machines[node.index()];
-        let every = machine.member.as_ref().map(Member::node).and_then(node::Node::measures_every);
-        let (Some(every), Some(crowding)) = (every, &mut self.crowding) else { return };
-        let place = &mut crowding.places[node.index()];
-        (place.measured_at, place.used_s, place.runnable_s) = (self.now, Default::default(), 0.0);
-        self.agenda.plan(self.now + every, Happening::Measure { node, boot: machine.boot });
-    }
-
     /// A task gets on that would take so long alone. Says whether it shares anything with others.
     pub(super) fn enter(&mut self, attempt: AtDisk, length: Duration) -> bool {
         let Some(crowding) = &self.crowding else { return false };
@@ -121,25 +136,24 @@ impl World {
         let differs = 1.0 + needs.memory_spread * (2.0 * rng.unit() - 1.0);
         let alone_s = length.as_secs_f64();
         let peak_bytes = needs.memory_bytes as f64 * differs;
-        self.get_on(node);
-        let job = Job { attempt, needs, begun: self.now, alone_s, left_s: alone_s, peak_bytes, told_at: FIRST_TOLD };
+        let job = Job { attempt, needs, begun: self.now, alone_s, end_s: 0.0, peak_bytes, told_at: FIRST_TOLD };
+        self.unsettle(node);
         if let Some(crowding) = &mut self.crowding {
-            let place = &mut crowding.places[node.index()];
-            place.jobs.insert(slot, job);
-            place.demand.add(&needs, 1.0);
+            crowding.enter(node, slot, job);
         }
-        self.pace_again(node, needs.remote);
         true
     }
 
-    /// A task does not get on any more.
+    /// A task does not get on any more, if it did.
     pub(super) fn leave(&mut self, node: NodeId, slot: SlotId) {
-        self.get_on(node);
-        let Some(crowding) = &mut self.crowding else { return };
-        let place = &mut crowding.places[node.index()];
-        let Some(job) = place.jobs.remove(&slot) else { return };
-        place.demand.add(&job.needs, -1.0);
-        self.pace_again(node, -job.needs.remote);
+        let is_there = |crowding: &Crowding| crowding.places[node.index()].jobs.contains_key(&slot);
+        if !self.crowding.as_ref().is_some_and(is_there) {
+            return;
+        }
+        self.unsettle(node);
+        if let Some(crowding) = &mut self.crowding {
+            crowding.leave(node, slot);
+        }
     }
 
     /// Nobody is on a node any more.
@@ -151,8 +165,7 @@ impl World {
 
     /// Something has changed by itself.
     pub(super) fn crowded(&mut self) {
-        (0..self.cluster.nodes).for_each(|at| self.get_on(NodeId(at)));
-        (0..self.cluster.nodes).for_each(|at| self.pace(NodeId(at)));
+        (0..self.cluster.nodes).for_each(|at| self.unsettle(NodeId(at)));
     }
 
     /// Lets tasks get on until now.
@@ -165,63 +178,83 @@ impl World {
         let Some(paces) = place.paces.filter(|_| seconds > 0.0) else { return };
         let mut used = [0.0; Resource::ALL.len()];
         let mut wants_core = place.strangers;
-        for job in place.jobs.values_mut() {
-            let pace = paces.of(&job.needs);
-            job.left_s -= pace * seconds;
-            used[Resource::Cpu as usize] += pace * job.needs.cores / cores;
-            used[Resource::Network as usize] += pace * job.needs.network;
-            used[Resource::Disk as usize] += pace * job.needs.disk;
-            used[Resource::Remote as usize] += pace * job.needs.remote;
-            wants_core += pace * job.needs.cores / paces.cores;
+        for (needs, tasks) in place.groups.each() {
+            let pace = paces.of(needs) * f64::from(tasks);
+            used[Resource::Cpu as usize] += pace * needs.cores / cores;
+            used[Resource::Network as usize] += pace * needs.network;
+            used[Resource::Disk as usize] += pace * needs.disk;
+            used[Resource::Remote as usize] += pace * needs.remote;
+            wants_core += pace * needs.cores / paces.cores;
         }
+        place.groups.get_on(&paces, seconds);
         used[Resource::Cpu as usize] += place.strangers * paces.cores / cores;
         place.used_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.whole_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.runnable_s += wants_core * seconds;
     }
 
-    /// Thinks again about how fast tasks get on: of this node, and of all if what it wants of the shared file system is not what it was.
-    fn pace_again(&mut self, node: NodeId, remote: f64) {
+    /// Tasks of a node get on until now, and from now on at another pace.
+    fn unsettle(&mut self, node: NodeId) {
+        self.get_on(node);
         let Some(crowding) = &mut self.crowding else { return };
-        let before = crowding.remote;
-        crowding.remote = (before + remote).max(0.0);
-        // Where it serves all of them anyway, nobody else is affected.
-        let is_enough = before.max(crowding.remote) <= crowding.crowd.serves(self.now.since(Time::START));
-        if remote == 0.0 || is_enough {
+        crowding.places[node.index()].paces = None;
+        crowding.unsettled.insert(node);
+    }
+
+    /// Thinks again about how fast tasks get on, where something has changed: on some nodes, and on all that share a file system if everybody gets
+    /// another part of it.
+    pub(super) fn settle(&mut self) {
+        let Some(crowding) = self.crowding.as_mut().filter(|crowding| !crowding.unsettled.is_empty()) else { return };
+        let mut nodes = std::mem::take(&mut crowding.unsettled);
+        let share = crowding.share_at(self.now.since(Time::START));
+        if share != crowding.share {
+            crowding.share = share;
+            nodes.extend(&crowding.sharing);
+        }
+        for node in nodes {
+            self.get_on(node);
             self.pace(node);
-        } else {
-            self.crowded();
         }
     }
 
     fn pace(&mut self, node: NodeId) {
         let (cores, since) = (f64::from(self.cluster.machine(node).0.cores), self.now.since(Time::START));
-        let Some(Crowding { crowd, places, remote }) = &mut self.crowding else { return };
+        let Some(Crowding { crowd, places, share, sharing, .. }) = &mut self.crowding else { return };
         let place = &mut places[node.index()];
-        let serves = crowd.serves(since);
-        let share = if *remote > serves { serves / *remote } else { 1.0 };
-        place.strangers = crowd.strangers(node.0, since);
-        let paces = Paces::new(crowd, &place.demand, cores, place.strangers, share);
-        place.paces = Some(paces);
-        place.version += 1;
-        let left = place.jobs.values().map(|job| job.left_s.max(0.0) / paces.of(&job.needs).max(1e-12));
-        let Some(next) = left.min_by(f64::total_cmp) else { return };
-        let version = place.version;
+        if place.paces.is_none() {
+            let demand = place.groups.demand();
+            if demand.remote > 0.0 {
+                sharing.insert(node)
+            } else {
+                sharing.remove(&node)
+            };
+            place.strangers = crowd.strangers(node.0, since);
+            place.paces = Some(Paces::new(crowd, &demand, cores, place.strangers, *share));
+        }
+        let Some(paces) = &mut place.paces else { return };
+        paces.remote = *share;
+        let Some(next) = place.groups.next_end(paces) else { return };
         // Not before it is over, by rounding.
         let time = self.now + Duration::try_from_secs_f64(next).unwrap_or(Duration::MAX) + Duration::from_nanos(1);
-        self.agenda.plan(time, Happening::Ripe { node, version });
+        // Who is looked at too early is looked at again: cheaper than to plan anew whenever something becomes slower.
+        if place.ripe_at.is_none_or(|planned| time < planned) {
+            place.ripe_at = Some(time);
+            self.agenda.plan(time, Happening::Ripe { node });
+        }
     }
 
     /// The next task of a node is done, unless others have come or gone since.
-    pub(super) fn ripe(&mut self, node: NodeId, version: u64) {
-        let current = self.crowding.as_ref().map(|crowding| crowding.places[node.index()].version);
-        if current != Some(version) {
+    pub(super) fn ripe(&mut self, node: NodeId) {
+        let now = self.now;
+        let place = self.crowding.as_mut().map(|crowding| &mut crowding.places[node.index()]);
+        if place.and_then(|place| place.ripe_at.take_if(|planned| *planned == now)).is_none() {
             return;
         }
-        self.get_on(node);
+        // Whoever is left by rounding is looked at again.
+        self.unsettle(node);
         let Some(crowding) = &self.crowding else { return };
-        let jobs = crowding.places[node.index()].jobs.values().copied();
-        let ripe: Vec<Job> = jobs.filter(|job| job.left_s <= NOTHING_S).collect();
+        let place = &crowding.places[node.index()];
+        let ripe: Vec<Job> = place.groups.ripe().iter().map(|slot| place.jobs[slot]).collect();
         for job in &ripe {
             let AtDisk { node, slot, .. } = job.attempt;
             self.leave(node, slot);
@@ -237,74 +270,6 @@ impl World {
                 self.finish(attempt);
             }
         }
-        // Whoever is left by rounding is looked at again.
-        self.pace(node);
-    }
-
-    /// Measures a node, and tells it.
-    pub(super) fn measure(&mut self, node: NodeId, boot: u32) {
-        if !self.lives(node, boot) {
-            return;
-        }
-        self.get_on(node);
-        let memory_bytes = self.cluster.machine(node).0.memory_bytes;
-        let Some(crowding) = &mut self.crowding else { return };
-        let place = &mut crowding.places[node.index()];
-        let seconds = self.now.since(place.measured_at).as_secs_f64().max(NOTHING_S);
-        let mut seen: Vec<(SlotId, Uses)> = Vec::new();
-        let mut held: Vec<(SlotId, u64)> = Vec::new();
-        for (slot, job) in &mut place.jobs {
-            let (bytes, age) = (job.held_bytes() as u64, self.now.since(job.begun));
-            let is_older = age >= job.told_at * 2;
-            if is_older {
-                job.told_at = age;
-            }
-            if bytes > 0 || is_older {
-                let computing_us = ((job.alone_s - job.left_s) * job.needs.cores * 1e6) as u64;
-                seen.push((*slot, Uses { bytes, computing_us }));
-            }
-            held.push((*slot, bytes));
-        }
-        let all_held: u64 = held.iter().map(|(_, held)| held).sum();
-        let moved: f64 = [Resource::Network, Resource::Disk, Resource::Remote]
-            .map(|resource| place.used_s[resource as usize])
-            .into_iter()
-            .sum();
-        let held_share = all_held as f64 / memory_bytes.max(1) as f64;
-        place.used_s[Resource::Memory as usize] += held_share * seconds;
-        place.whole_s[Resource::Memory as usize] += held_share * seconds;
-        let sample = Sample {
-            used: place.used_s.map(|used| ((used / seconds).min(1.0) * f64::from(WHOLE)) as u32),
-            moved_bytes_per_s: (moved / seconds * NETWORK_BYTES_PER_S) as u64,
-            free_memory_bytes: memory_bytes.saturating_sub(all_held),
-            memory_stalls: 0,
-            runnable: (place.runnable_s / seconds).round() as u32,
-            strangers: 0,
-        };
-        for (slot, uses) in seen {
-            self.tell(node, Event::Uses { slot, uses });
-        }
-        if all_held > memory_bytes
-            && let Some((slot, _)) = held.iter().copied().max_by_key(|(_, held)| *held)
-        {
-            self.kill_for_memory(node, slot);
-        }
-        self.plan_measuring(node);
-        self.record(|_| Entry::Event(node::Event::Measured(sample)));
-        self.tell_and_decide(node, Event::Measured(sample));
-    }
-
-    /// What a kernel does whose memory has run out.
-    fn kill_for_memory(&mut self, node: NodeId, slot: SlotId) {
-        self.leave(node, slot);
-        let machine = &mut self.machines[node.index()];
-        let Some(running) = machine.slots[slot.index()].take() else { return };
-        self.outcome.out_of_memory += 1;
-        self.end_in_vain(running);
-        let end = End::OutOfMemory;
-        self.record_end(node, slot, running, trace::Outcome::OutOfMemory, end);
-        self.tell_and_decide(node, Event::Finished { slot, end, outputs: Vec::new() });
-        self.record_pause(node, running);
     }
 
     /// Records that a node runs another number of tasks.
