@@ -1,9 +1,13 @@
 //! Nodes that learn how many tasks to run at once, on models of what tasks do to each other: as good as the best fixed number, and good
 //! neighbours.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use throng_core::node::Event;
+use throng_core::pack::Sample;
+use throng_core::time::Time;
+use throng_core::trace::Entry;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 use throng_sim::crowd::{Crowd, Needs, NeedsOf, Neighbour, Remote};
 use throng_sim::{Cluster, Outcome, World};
@@ -11,8 +15,8 @@ use throng_sim::{Cluster, Outcome, World};
 const CORES: u32 = 16;
 const TASKS: u64 = 3000;
 
-/// Runs tasks of about two seconds.
-fn run(nodes: u32, crowd: &Crowd, pack: &str, width: Option<u32>) -> Outcome {
+/// Tasks of about two seconds.
+fn world(nodes: u32, crowd: &Crowd, pack: &str, width: Option<u32>) -> World {
     let text = format!(
         "tasks: {{ t: {{ foreach: {{ i: 1..{TASKS} }}, run: 'x {{i}}', cpus: 0.001, estimate: {{ time: 2s }} }} }}"
     );
@@ -21,9 +25,25 @@ fn run(nodes: u32, crowd: &Crowd, pack: &str, width: Option<u32>) -> Outcome {
     let mut cluster = Cluster::new(nodes, CORES);
     (cluster.crowd, cluster.variation.time, cluster.seed) = (Some(crowd.clone()), 0.3, 1);
     (cluster.pack, cluster.width) = (pack.parse().expect("there is such a policy"), width);
-    let outcome = World::new(Arc::new(flow), cluster).expect("there is such a policy").with_curve().run();
+    World::new(Arc::new(flow), cluster).expect("there is such a policy")
+}
+
+fn run(nodes: u32, crowd: &Crowd, pack: &str, width: Option<u32>) -> Outcome {
+    let outcome = world(nodes, crowd, pack, width).with_curve().run();
     assert_eq!((outcome.done, &outcome.stuck), (TASKS, &None));
     outcome
+}
+
+/// What is recorded of a run, as far as somebody wants to know.
+fn recorded<T: Send + 'static>(world: World, wanted: fn(&Entry) -> Option<T>) -> Vec<(Time, T)> {
+    let entries = Arc::new(Mutex::new(Vec::new()));
+    let into = entries.clone();
+    let recorder = move |time: Time, entry: &Entry| {
+        into.lock().expect("nobody panics").extend(wanted(entry).map(|wanted| (time, wanted)));
+    };
+    assert_eq!(world.with_recorder(Box::new(recorder)).run().done, TASKS);
+    let mut entries = entries.lock().expect("nobody panics");
+    std::mem::take(&mut *entries)
 }
 
 fn needs(needs: Needs) -> Crowd {
@@ -90,4 +110,25 @@ fn nodes_on_one_file_system_do_not_outbid_each_other() {
     let (mean, cores) = (spans.sum::<f64>() / seconds, f64::from(NODES * CORES));
     let most = learnt.busy_curve.iter().map(|(_, busy)| *busy).max().map_or(0.0, f64::from);
     assert!(mean < cores * 2.5 && most < cores * 4.0, "{mean:.0} at once, {most} at most, on {cores} cores");
+}
+
+#[test]
+fn a_node_is_told_what_strangers_use_of_its_cores() {
+    let seconds = Duration::from_secs;
+    let others = |cores, from, until| Neighbour { node: None, cores, from: seconds(from), until: seconds(until) };
+    let neighbours = vec![others(4.0, 0, 10), others(8.0, 20, 30)];
+    let crowd = Crowd { neighbours, ..needs(Needs { cores: 1.0, ..Needs::default() }) };
+    // All cores are busy with eight tasks and eight strangers, and nobody waits.
+    let sample = |entry: &Entry| match entry {
+        Entry::Event(Event::Measured(sample)) => Some(*sample),
+        _ => None,
+    };
+    let samples = recorded(world(1, &crowd, "learn:most=8", None), sample);
+    let share = |sample: &Sample| (f64::from(sample.strangers) / 1e4).round();
+    let at = |second| samples.iter().find(|(time, _)| *time > Time::START + seconds(second)).map(|(_, one)| share(one));
+    assert_eq!([5, 15, 25, 35].map(at), [25.0, 0.0, 50.0, 0.0].map(Some));
+    // Twice as many tasks leave them less.
+    let samples = recorded(world(1, &crowd, "learn:most=16", None), sample);
+    let least = samples.iter().map(|(_, sample)| share(sample)).filter(|share| *share > 0.0).fold(f64::MAX, f64::min);
+    assert!(least < 25.0, "{least} %");
 }

@@ -52,6 +52,8 @@ struct Place {
     /// What has been used since it was measured, in seconds of the whole.
     used_s: [f64; Resource::ALL.len()],
     runnable_s: f64,
+    /// What strangers have used of the cores since then, in seconds of all of them.
+    strangers_s: f64,
     measured_at: Time,
     /// What has been used in all.
     whole_s: [f64; Resource::ALL.len()],
@@ -118,8 +120,9 @@ impl World {
         })
     }
 
-    /// When something is to happen by itself.
+    /// When something is to happen by itself. Who was there before the first task counts from the beginning.
     pub(super) fn plan_crowd(&mut self) {
+        self.crowded();
         let Some(crowding) = &self.crowding else { return };
         for time in crowding.crowd.changes() {
             self.agenda.plan(Time::START + time, Happening::Crowded);
@@ -187,10 +190,12 @@ impl World {
             wants_core += pace * needs.cores / paces.cores;
         }
         place.groups.get_on(&paces, seconds);
-        used[Resource::Cpu as usize] += place.strangers * paces.cores / cores;
+        let strangers = place.strangers * paces.cores / cores;
+        used[Resource::Cpu as usize] += strangers;
         place.used_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.whole_s.iter_mut().zip(used).for_each(|(sum, used)| *sum += used.min(1.0) * seconds);
         place.runnable_s += wants_core * seconds;
+        place.strangers_s += strangers * seconds;
     }
 
     /// Tasks of a node get on until now, and from now on at another pace.

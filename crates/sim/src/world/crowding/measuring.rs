@@ -35,7 +35,8 @@ impl World {
         let every = machine.member.as_ref().map(Member::node).and_then(node::Node::measures_every);
         let (Some(every), Some(crowding)) = (every, &mut self.crowding) else { return };
         let place = &mut crowding.places[node.index()];
-        (place.measured_at, place.used_s, place.runnable_s) = (self.now, Default::default(), 0.0);
+        (place.measured_at, place.used_s) = (self.now, Default::default());
+        (place.runnable_s, place.strangers_s) = (0.0, 0.0);
         self.agenda.plan(self.now + every, Happening::Measure { node, boot: machine.boot });
     }
 
@@ -72,13 +73,14 @@ impl World {
         let held_share = all_held as f64 / memory_bytes.max(1) as f64;
         place.used_s[Resource::Memory as usize] += held_share * seconds;
         place.whole_s[Resource::Memory as usize] += held_share * seconds;
+        let millionths = |used_s: f64| ((used_s / seconds).min(1.0) * f64::from(WHOLE)) as u32;
         let sample = Sample {
-            used: place.used_s.map(|used| ((used / seconds).min(1.0) * f64::from(WHOLE)) as u32),
+            used: place.used_s.map(millionths),
             moved_bytes_per_s: (moved / seconds * NETWORK_BYTES_PER_S) as u64,
             free_memory_bytes: memory_bytes.saturating_sub(all_held),
             memory_stalls: 0,
             runnable: (place.runnable_s / seconds).round() as u32,
-            strangers: 0,
+            strangers: millionths(place.strangers_s),
         };
         for (slot, uses) in seen {
             self.tell(node, Event::Uses { slot, uses });
