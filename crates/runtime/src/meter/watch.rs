@@ -2,7 +2,7 @@
 //!
 //! The machine is measured as often as the node wants. What its tasks hold is looked at as often as that may cost, and more often while memory
 //! is short or goes fast; and where it is short, how much is free is looked at in between. What tasks hold is told as what they can hold together
-//! ([`together`](super::together)).
+//! ([`together`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
