@@ -186,7 +186,7 @@ pub fn remark_on_kill(flow: &Workflow, task: TaskId, why: KillReason) -> Option<
         }
         KillReason::Stop => None,
         KillReason::Memory => Some("memory was short: it runs again when there is room for it".to_owned()),
-        KillReason::TooLarge => Some("it held all memory that there is for tasks, though nothing else ran".to_owned()),
+        KillReason::TooLarge => Some("it held all the memory that there is for tasks, or more, though nothing else ran; `--memory` says how much that is".to_owned()),
     }
 }
 

@@ -88,6 +88,8 @@ impl Task {
 #[derive(Clone, Debug)]
 pub struct Headroom {
     all: f64,
+    /// A task that runs alone and holds more than this has to go.
+    most_of_one: f64,
     /// What a task of which nothing is known may come to hold.
     unknown: f64,
     kinds: Kinds,
@@ -110,6 +112,7 @@ impl Headroom {
         let all = all_bytes as f64;
         Headroom {
             all,
+            most_of_one: all * (1.0 - LOW),
             unknown: all / f64::from(cores.max(1)) / 2.0,
             kinds,
             peaks: BTreeMap::new(),
@@ -124,6 +127,11 @@ impl Headroom {
         }
     }
 
+    /// The same where there is more than that, of which tasks are to have no more: one that holds all of it harms nobody.
+    pub fn of_more(self) -> Headroom {
+        Headroom { most_of_one: self.all, ..self }
+    }
+
     /// How much there is in all.
     pub fn all_bytes(&self) -> u64 {
         self.all as u64
@@ -136,7 +144,9 @@ impl Headroom {
 
     /// Whether there is room for one more task that needs so much.
     pub fn has_room_for(&self, bytes: u64) -> bool {
-        self.running == 0 || self.fits(Expected { bytes: bytes as f64, variance: 0.0 })
+        // Who needs all that there is may need more, and has to be alone to find out.
+        let needs_all = bytes as f64 >= (self.all * (1.0 - RESERVE)).floor();
+        self.running == 0 || !needs_all && self.fits(Expected { bytes: bytes as f64, variance: 0.0 })
     }
 
     fn fits(&self, one: Expected) -> bool {
@@ -296,7 +306,7 @@ impl Headroom {
             let mut staying: Vec<(usize, &Task)> =
                 slots.filter_map(|(at, task)| Some((at, task.as_ref().filter(|task| !task.goes)?))).collect();
             if let [(at, task)] = staying.as_slice() {
-                if free < LOW * self.all && task.held >= (1.0 - LOW) * self.all {
+                if free < LOW * self.all && task.held > self.most_of_one {
                     told.push((SlotId::at(*at), Relief::Never));
                     self.tell_to_go(*at);
                 }

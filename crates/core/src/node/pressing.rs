@@ -19,6 +19,9 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(5);
 /// Whom the kernel kills more often than this fails, whatever room there is.
 const MOST_KILLS: u32 = 5;
 
+/// Who was stopped so often has nobody beside it the next time.
+const MOST_STOPS: u32 = 3;
+
 /// A task that was stopped.
 #[derive(Clone, Copy, Debug)]
 struct Aside {
@@ -36,13 +39,14 @@ pub(super) struct Pressing {
     aside: VecDeque<Aside>,
     /// What tasks need that were stopped, or are about to be.
     known: BTreeMap<TaskId, u64>,
-    /// How often the kernel has killed a task.
+    /// How often the kernel has killed a task, and how often it was stopped here.
     kills: BTreeMap<TaskId, u32>,
+    stops: BTreeMap<TaskId, u32>,
 }
 
 impl Pressing {
     pub(super) fn new(headroom: Headroom) -> Pressing {
-        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new(), kills: BTreeMap::new() }
+        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new(), kills: BTreeMap::new(), stops: BTreeMap::new() }
     }
 
     pub(super) fn headroom(&self) -> &Headroom {
@@ -61,6 +65,14 @@ impl Pressing {
     /// What a task turned out to need that was stopped, and has not started again.
     pub(super) fn known_bytes(&self, task: TaskId) -> Option<u64> {
         self.known.get(&task).copied()
+    }
+
+    /// A task has to go that turned out to need so much.
+    fn stopped(&mut self, task: TaskId, bytes: u64) {
+        let stops = self.stops.entry(task).or_default();
+        *stops += 1;
+        let needed = if *stops < MOST_STOPS { bytes } else { self.headroom.all_bytes() };
+        self.known.insert(task, needed);
     }
 
     /// How many wait.
@@ -117,7 +129,8 @@ impl Node {
             let why = match relief {
                 Relief::Later { bytes } => {
                     let running = self.slots[slot.index()].as_ref().expect("who is to go is there");
-                    self.pressing.as_mut().expect("it has just spoken").known.insert(running.ready.task, bytes);
+                    let pressing = self.pressing.as_mut().expect("it has just spoken");
+                    pressing.stopped(running.ready.task, bytes);
                     KillReason::Memory
                 }
                 Relief::Never => KillReason::TooLarge,

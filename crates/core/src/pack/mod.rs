@@ -142,6 +142,9 @@ pub fn by_name(policy: &Policy, capacity: Capacity, flow: &Arc<Workflow>) -> Res
 /// At most so many tasks run at once where that is learnt, if nobody says otherwise.
 pub const LEARNT_WIDTH: u32 = 256;
 
+/// More tasks at once than this nobody can want: each has a place of its own from the beginning.
+pub const MOST_WIDTH: u32 = 100_000;
+
 /// Nobody is measured more often than this.
 const LEAST_INTERVAL: Duration = Duration::from_millis(10);
 /// No more kinds than this are asked for by name, and so many are looked at for that: a workflow may have as many as tasks.
@@ -151,7 +154,13 @@ const KINDS_LOOKED_AT: usize = 1000;
 /// How many tasks may run at once if nobody says how many: of a policy that learns, as many as it is told to try at most.
 pub fn usual_width(policy: &Policy, cores: u32) -> u32 {
     // What is no number is told when the policy is made.
-    if learns(policy) { policy.count("most", LEARNT_WIDTH).unwrap_or(LEARNT_WIDTH) } else { cores }
+    if learns(policy) { most(policy, LEARNT_WIDTH).unwrap_or(LEARNT_WIDTH) } else { cores }
+}
+
+/// How many tasks a policy that learns may try at most.
+fn most(policy: &Policy, usual: u32) -> Result<u32, BadPolicy> {
+    let read = |text: &str| text.parse().ok().filter(|number| (1..=MOST_WIDTH).contains(number));
+    policy.value("most", usual, "a whole number from 1 to 100000", read)
 }
 
 /// Kinds of which one more could start though none waits here, if nothing that waits could start.

@@ -245,6 +245,9 @@ pub fn make_node(flow: &Arc<Workflow>, setup: &NodeSetup) -> Result<Node, BadPol
     if pack::learns(&pack) {
         let cores = (setup.cpus_milli / 1000) as u32;
         let mut headroom = Headroom::new(setup.memory_bytes, cores, setup.width, Kinds::new(flow));
+        if setup.memory_bytes < setup.all_memory_bytes {
+            headroom = headroom.of_more();
+        }
         for (kind, past) in learnt::known(flow, &setup.learnt) {
             let past = past.past();
             headroom.recall(kind, &past);

@@ -22,7 +22,7 @@ use std::time::Duration;
 use self::search::{SILENT, Search, Seen};
 use super::dominant::{Resource, dominant};
 use super::sample::{Sample, Spent, Uses, WHOLE};
-use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds};
+use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -130,10 +130,10 @@ impl Learn {
     /// For a node.
     pub fn new(policy: &Policy, capacity: Capacity, kinds: Kinds) -> Result<Learn, BadPolicy> {
         policy.takes(&["interval", "most"])?;
-        let most = policy.count("most", capacity.width.max(1))?.min(capacity.width.max(1));
+        let width = most(policy, capacity.width.max(1))?.min(capacity.width.max(1));
         Ok(Learn {
             interval: policy.time("interval", MEASURED_EVERY)?.max(LEAST_INTERVAL),
-            capacity: Capacity { width: most, ..capacity },
+            capacity: Capacity { width, ..capacity },
             cores: capacity.resources.cpus_milli as f64 / 1000.0,
             kinds,
             states: BTreeMap::new(),

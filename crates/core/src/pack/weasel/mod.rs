@@ -20,7 +20,7 @@ use self::adaptation::{Adaptation, Config, Threshold};
 use super::dominant::{Resource, Use, beside_each_other, dominant};
 use super::sample::{Sample, Spent};
 use super::usual::{BINS, usual};
-use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds};
+use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -53,7 +53,7 @@ impl Settings {
             profiled: policy.count("profiled", 3)?,
             threshold: policy.number("threshold", adaptation::TASK_SHARE)?,
             start_after: policy.whole("start_after", 2)?.min(u32::MAX.into()) as u32,
-            most: policy.count("most", width)?.min(width),
+            most: most(policy, width)?.min(width),
             drift: Some(drift).filter(|drift| drift.is_finite()),
         })
     }
