@@ -11,7 +11,7 @@ use throng_core::stale::Reason;
 use throng_core::time::Time;
 use throng_core::trace::{Attempt, Entry};
 use throng_runtime::recording::Recording;
-use throng_runtime::state::{RunDirectory, StateDirectory};
+use throng_runtime::state::{About, RunDirectory, StateDirectory};
 
 use crate::exit::{Code, Failure};
 use crate::run::bounds::Bounds;
@@ -69,6 +69,7 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
         }
         value["state"] = json!(state_word);
         value["at_once"] = json!(recording.as_ref().map(learnt_widths).unwrap_or_default());
+        value["at_once_on_node"] = json!(learner(&about).map(|(node, _)| node));
         value["failed_tasks"] = json!(names(&standing.failed, usize::MAX));
         value["running_tasks"] = json!(names(&standing.running, usize::MAX));
         tell!("{value}");
@@ -96,7 +97,8 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
     if !widths.is_empty() {
         let shown = widths.iter().take(WIDTHS_SHOWN).map(|(kind, width)| format!("{} {width}", words::printable(kind)));
         let more = if widths.len() > WIDTHS_SHOWN { ", …" } else { "" };
-        tell!("at once   {}{more}", shown.collect::<Vec<_>>().join(", "));
+        let whose = learner(&about).map_or_else(String::new, |(node, nodes)| format!(" (node {node} of {nodes})"));
+        tell!("at once   {}{more}{whose}", shown.collect::<Vec<_>>().join(", "));
     }
     match &about.end {
         Some(end) => {
@@ -143,6 +145,12 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
 const SHOWN: usize = 20;
 /// Kinds shown of which it was learnt how many to run at once.
 const WIDTHS_SHOWN: usize = 8;
+
+/// Of which node it is on record how many tasks it ran at once, and of how many nodes, if there were several.
+pub fn learner(about: &About) -> Option<(u32, u32)> {
+    let nodes = about.simulated.as_ref()?.nodes;
+    (nodes > 1).then_some((throng_sim::LEARNER.0, nodes))
+}
 
 /// How many of each kind were to run at once in the end, where that is learnt.
 fn learnt_widths(recording: &Recording) -> BTreeMap<String, u32> {

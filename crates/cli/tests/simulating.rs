@@ -296,6 +296,27 @@ fn a_recorded_simulation_is_reported_and_never_counts_as_done() {
     assert!(runs.contains("   4  ") && runs.lines().count() == 1, "{runs}");
 }
 
+#[test]
+fn a_record_of_nodes_that_learn_tells_what_one_of_them_learnt() {
+    let sandbox = Sandbox::with_flow("tasks: { t: { foreach: { i: 1..600 }, run: x, estimate: { time: 2s } } }");
+    let record = |nodes: &str| {
+        let learn = ["--nodes", nodes, "--cores", "2", "--pack", "learn", "--load", "needs:cpu=0.1", "--record"];
+        simulate(&sandbox, &learn).expect_code(0);
+        let learning = sandbox.throng(&["report", "--json"]).expect_code(0).json()["learning"].clone();
+        let status = sandbox.throng(&["status"]).expect_code(0).stdout;
+        (learning, status, sandbox.throng(&["status", "--json"]).expect_code(0).json())
+    };
+    let (learning, status, figures) = record("3");
+    let last = learning["changes"].as_array().and_then(|changes| changes.last()).unwrap()["width"].as_u64().unwrap();
+    assert!(status.contains("3 nodes with 2 cores each"), "{status}");
+    assert!(status.contains(&format!("at once   t {last} (node 0 of 3)\n")), "{status}");
+    assert_eq!((&learning["node"], &figures["at_once_on_node"]), (&0.into(), &0.into()));
+
+    let (learning, status, figures) = record("1");
+    assert!(status.contains("at once   t ") && !status.contains("(node "), "{status}");
+    assert_eq!((&learning["node"], &figures["at_once_on_node"]), (&Value::Null, &Value::Null));
+}
+
 /// What took real time is different each time.
 fn masked(text: &str) -> String {
     let (kept, _) = text.split_once("  simulated in").unwrap_or_else(|| panic!("no times in {text}"));

@@ -34,4 +34,4 @@ pub use faults::Faults;
 pub use fit::misfit;
 pub use machines::MachineType;
 pub use outcome::Outcome;
-pub use world::{Progress, Recorder, World};
+pub use world::{LEARNER, Progress, Recorder, World};

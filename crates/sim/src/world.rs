@@ -40,6 +40,7 @@ use crowding::Crowding;
 use disks::{AtDisk, Disk};
 use making::Common;
 use moving::Errand;
+pub use recording::LEARNER;
 use recording::Untold;
 use unwanted::Unwanted;
 

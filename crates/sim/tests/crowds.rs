@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use throng_core::node::Event;
+use throng_core::node::{Command, Event};
 use throng_core::pack::Sample;
 use throng_core::time::Time;
 use throng_core::trace::Entry;
@@ -131,4 +131,16 @@ fn a_node_is_told_what_strangers_use_of_its_cores() {
     let samples = recorded(world(1, &crowd, "learn:most=16", None), sample);
     let least = samples.iter().map(|(_, sample)| share(sample)).filter(|share| *share > 0.0).fold(f64::MAX, f64::min);
     assert!(least < 25.0, "{least} %");
+}
+
+/// Nodes learn about the same at about the same time: what each of several says would be recorded several times.
+#[test]
+fn of_several_nodes_that_learn_one_is_recorded() {
+    let widths =
+        recorded(world(4, &needs(Needs { cores: 0.1, ..Needs::default() }), "learn", None), |entry| match entry {
+            Entry::Command(Command::Width(change)) => Some(change.width),
+            _ => None,
+        });
+    assert!(!widths.is_empty());
+    assert!(widths.windows(2).all(|pair| pair[0].1 != pair[1].1), "{widths:?}");
 }

@@ -131,6 +131,7 @@ impl Story {
             last_done: None,
         };
         let mut slots = Slots::new(flow, &recording.about.node, task);
+        let learner = crate::status::learner(&recording.about);
         let mut failures = Vec::new();
         let mut retry_at: Option<Time> = None;
         let mut is_first = true;
@@ -166,7 +167,8 @@ impl Story {
                 }
                 Entry::Event(Event::Finished { slot, .. }) => slots.finish(now, slot),
                 Entry::Event(Event::Stop) => drop(story.stop.get_or_insert(now)),
-                Entry::Command(Command::Width(change)) => slots.width(&change),
+                // What one of several nodes has learnt says nothing of the one that ran the task.
+                Entry::Command(Command::Width(change)) if learner.is_none() => slots.width(&change),
                 Entry::Command(Command::Start { task: subject, attempt, slot }) => {
                     story.had_start[subject.index()] = true;
                     if subject == task {

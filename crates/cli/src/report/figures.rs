@@ -10,6 +10,7 @@ use throng_core::ids::{KindId, TaskId};
 use throng_core::pack::dominant::Resource;
 use throng_core::time::Time;
 use throng_core::workflow::Workflow;
+use throng_runtime::recording::Recording;
 
 use super::Report;
 use crate::words;
@@ -39,7 +40,7 @@ pub fn figures(report: &Report) -> Value {
         "time": time(report),
         "bound": bound(account),
         "data": about.end.as_ref().and_then(|end| end.data.as_ref()),
-        "learning": account.learning.as_ref().map(|learning| learning_figures(flow, account, learning)),
+        "learning": account.learning.as_ref().map(|learning| learning_figures(recording, account, learning)),
         "parts": parts(account),
         "utilisation": utilisation(&account.utilisation),
         "kinds": account.kinds.iter().map(kind_figures).collect::<Vec<_>>(),
@@ -50,7 +51,8 @@ pub fn figures(report: &Report) -> Value {
 }
 
 /// What was learnt: each change of a width with its reason, and what was used and done over time.
-fn learning_figures(flow: &Workflow, account: &Account, learning: &Learning) -> Value {
+fn learning_figures(recording: &Recording, account: &Account, learning: &Learning) -> Value {
+    let flow = &recording.flow;
     let changes = learning.changes.iter().map(|change| {
         json!({
             "at_s": at(change.at),
@@ -65,6 +67,7 @@ fn learning_figures(flow: &Workflow, account: &Account, learning: &Learning) -> 
         learning.seen.iter().map(share).collect()
     };
     json!({
+        "node": crate::status::learner(&recording.about).map(|(node, _)| node),
         "changes": changes.collect::<Vec<_>>(),
         "part_s": part_s,
         "used": Resource::ALL.into_iter().map(|resource| (resource.name().to_owned(), json!(used(resource)))).collect::<Map<_, _>>(),

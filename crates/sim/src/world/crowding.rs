@@ -10,12 +10,10 @@ use std::time::Duration;
 
 use throng_core::ids::{NodeId, SlotId};
 use throng_core::member::Event;
-use throng_core::node;
 use throng_core::pack::Spent;
 use throng_core::pack::dominant::{Resource, Use};
 use throng_core::rng::Rng;
 use throng_core::time::Time;
-use throng_core::trace::Entry;
 
 use super::disks::AtDisk;
 use super::{Happening, World};
@@ -275,10 +273,5 @@ impl World {
                 self.finish(attempt);
             }
         }
-    }
-
-    /// Records that a node runs another number of tasks.
-    pub(super) fn record_width(&mut self, change: throng_core::pack::Change) {
-        self.record(|_| Entry::Command(node::Command::Width(change)));
     }
 }

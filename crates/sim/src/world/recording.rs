@@ -8,12 +8,17 @@ use std::collections::BTreeSet;
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::member::Member;
 use throng_core::node::{self, End, KillReason, ReadyTask};
+use throng_core::pack::Change;
 use throng_core::store::{Answer, Closed, Phase, Reopened, Verb};
 use throng_core::time::Time;
 use throng_core::trace::{self, Entry};
 
 use super::{Running, World};
 use crate::work::Work;
+
+/// The node whose changes of how many tasks it runs at once are recorded. Each node learns for itself, and an entry does not say whose it is: those
+/// of all nodes would look like one that cannot make up its mind.
+pub const LEARNER: NodeId = NodeId(0);
 
 /// What a recorder will have to be told, or has been told already.
 #[derive(Default)]
@@ -39,6 +44,13 @@ impl World {
     /// The number of a slot among those of all nodes.
     pub(super) fn slot_of_all(&self, node: NodeId, slot: SlotId) -> SlotId {
         SlotId(self.cluster.first_slot(node) + slot.0)
+    }
+
+    /// Records that a node runs another number of tasks.
+    pub(super) fn record_width(&mut self, node: NodeId, change: Change) {
+        if node == LEARNER {
+            self.record(|_| Entry::Command(node::Command::Width(change)));
+        }
     }
 
     /// Records that an attempt has ended.

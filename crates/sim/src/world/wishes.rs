@@ -21,7 +21,7 @@ impl World {
                     self.check_evicted(node, object);
                     self.machines[node.index()].disk.iter_mut().for_each(|disk| disk.tier.forget(object));
                 }
-                Command::Width(change) => self.record_width(change),
+                Command::Width(change) => self.record_width(node, change),
                 Command::Restart => restarts = true,
                 Command::Fetch { object, from, may_redirect, .. } => self.fetch(node, object, from, may_redirect),
                 Command::Serve { object, to } => self.serve(node, object, to),

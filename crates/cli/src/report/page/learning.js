@@ -54,12 +54,15 @@ function learning() {
   const learnt = figures.learning;
   if (!learnt) return;
   byId('learning').hidden = false;
-  const { changes, used, ends, part_s: part, made_room: madeRoom } = learnt;
+  const { node, changes, used, ends, part_s: part, made_room: madeRoom } = learnt;
+  // Of several simulated nodes, one is on record.
+  const isOneOfMany = node !== null;
+  const whose = isOneOfMany ? `Node ${node} of ${figures.simulated.nodes}` : 'The node';
   const middle = index => time.begin_s + (index + 0.5) * part;
   const stopped = madeRoom > 0 ? ` ${count(madeRoom, 'attempt')} ${madeRoom === 1 ? 'was' : 'were'} stopped because memory was short, and run again.` : '';
   byId('learning-words').textContent = changes.length > 0
-    ? `The node found out by itself how many tasks of each kind to run at once: it changed its mind ${count(changes.length, 'time')}.${stopped}`
-    : `The node was measured, and found no reason to run another number of tasks at once than it began with.${stopped}`;
+    ? `${whose} found out by itself how many tasks of each kind to run at once: it changed its mind ${count(changes.length, 'time')}.${stopped}`
+    : `${whose} was measured, and found no reason to run another number of tasks at once than it began with.${stopped}`;
   const byKind = new Map();
   for (const change of changes) {
     if (!byKind.has(change.kind)) byKind.set(change.kind, []);
@@ -71,10 +74,10 @@ function learning() {
       const number = kindNumber.get(name) ?? kinds.length;
       return { name: kindName(number), colour: `var(${kindVariable(number)})`, points, steps: true };
     });
-    overTime('learning-pictures', 'Tasks at once, as learnt', lines, most, value => count(Math.round(value)));
+    overTime('learning-pictures', `Tasks at once, as learnt${isOneOfMany ? ` by node ${node}` : ''}`, lines, most, value => count(Math.round(value)));
   }
   const resources = Object.entries(used).filter(([, values]) => values.some(value => value > 0.01));
-  overTime('learning-pictures', 'What was used of the machine, by whomever', resources.map(([name, values], number) => ({
+  overTime('learning-pictures', `What was used of ${isOneOfMany ? 'all machines, on average' : 'the machine'}, by whomever`, resources.map(([name, values], number) => ({
     name: RESOURCES[name] ?? name, colour: `var(--kind-${number})`, points: values.map((value, index) => [middle(index), value]),
   })), 1, value => percent(value));
   const rates = ends.map((number, index) => [middle(index), part > 0 ? number / part : 0]);
@@ -82,7 +85,7 @@ function learning() {
   overTime('learning-pictures', 'Tasks done in a second', [{ name: 'all kinds', colour: 'var(--accent)', points: rates }], most, value => rate(value));
   if (changes.length > 0) {
     const rows = changes.map(change => ({ ...change, number: kindNumber.get(change.kind) ?? kinds.length }));
-    table('learning-table', 'Changes of how many tasks run at once', [
+    table('learning-table', `Changes of how many tasks run at once${isOneOfMany ? `, of node ${node}` : ''}`, [
       { title: 'At', hint: 'after the command began', show: row => seconds(row.at_s), value: row => row.at_s },
       { title: 'Kind', show: row => row.kind, value: row => row.kind, text: true },
       { title: 'At once', show: row => count(row.width), value: row => row.width },
