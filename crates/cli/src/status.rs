@@ -84,7 +84,7 @@ fn tell_run(state: &StateDirectory, run: &RunDirectory, json: bool) -> Result<Co
             "cluster   {}{}, modelled; place {}, order {}, pack {}; seed {}: nothing was really done",
             words::count(simulation.nodes.into(), "node"),
             match simulation.groups.len() {
-                0 => format!(" with {} each", words::count(simulation.cores.into(), "core")),
+                0 | 1 => format!(" with {} each", words::count(simulation.cores.into(), "core")),
                 types => format!(" of {types} types"),
             },
             node.place,

@@ -311,6 +311,14 @@ fn a_record_of_nodes_that_learn_tells_what_one_of_them_learnt() {
     assert!(status.contains("3 nodes with 2 cores each"), "{status}");
     assert!(status.contains(&format!("at once   t {last} (node 0 of 3)\n")), "{status}");
     assert_eq!((&learning["node"], &figures["at_once_on_node"]), (&0.into(), &0.into()));
+    // Each node has more slots than cores, and they are named by their node all the same.
+    sandbox.throng(&["report", "--perfetto", "run.json"]).expect_code(0);
+    let trace: Value = serde_json::from_str(&sandbox.read("run.json")).unwrap();
+    let names = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["name"] == "thread_name");
+    let names: Vec<&str> = names.filter_map(|event| event["args"]["name"].as_str()).collect();
+    let of_node = |node: &str| names.iter().filter(|name| name.starts_with(&format!("slot {node}."))).count();
+    assert!(["0", "1", "2"].map(of_node).iter().all(|slots| *slots > 2), "{names:?}");
+    assert_eq!(["0", "1", "2"].map(of_node).iter().sum::<usize>(), names.len(), "{names:?}");
 
     let (learning, status, figures) = record("1");
     assert!(status.contains("at once   t ") && !status.contains("(node "), "{status}");

@@ -57,8 +57,11 @@ pub fn record(
         tier: None,
         learnt: Vec::new(),
     };
-    let groups = cluster.types.iter().map(|machine| (machine.count, machine.cores)).collect();
-    let (nodes, cores, seed) = (cluster.nodes, cluster.cores, cluster.seed);
+    let types: Vec<_> = cluster.machine_types().collect();
+    let is_plain = cluster.types.is_empty() && types.iter().all(|machine| cluster.width(machine) == machine.cores);
+    let groups = types.iter().filter(|_| !is_plain).map(|machine| (machine.count, cluster.width(machine))).collect();
+    let cores = if let [alike] = &types[..] { alike.cores } else { cluster.cores };
+    let (nodes, seed) = (cluster.nodes, cluster.seed);
     let run = SimulatedRun {
         flow,
         file: &source.flow,

@@ -42,9 +42,9 @@ impl About {
 pub struct Simulation {
     /// How many nodes it had.
     pub nodes: u32,
-    /// How many slots each of them had; the slots of all nodes are counted through.
+    /// How many cores each of them had, if all had as many.
     pub cores: u32,
-    /// How many nodes had how many slots, the first ones first, if not all had as many.
+    /// How many nodes had how many slots, the first ones first, unless each had one for each core. The slots of all nodes are counted through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<(u32, u32)>,
     /// What chance was made of.

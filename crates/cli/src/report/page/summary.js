@@ -103,7 +103,7 @@ function summary() {
   byId('title').textContent = `${figures.workflow}, ${figures.simulated ? 'simulated ' : ''}run ${figures.run}`;
   byId('subtitle').textContent = [
     new Date(figures.started_unix_ms).toISOString().replace('T', ' ').slice(0, 16) + ' UTC', figures.file,
-    figures.simulated ? `modelled: ${count(figures.simulated.nodes, 'node')} ${figures.simulated.groups ? `of ${figures.simulated.groups.length} types` : `with ${count(figures.simulated.cores, 'core')} each`}, seed ${figures.simulated.seed}` : figures.host.name,
+    figures.simulated ? `modelled: ${count(figures.simulated.nodes, 'node')} ${figures.simulated.groups?.length > 1 ? `of ${figures.simulated.groups.length} types` : `with ${count(figures.simulated.cores, 'core')} each`}, seed ${figures.simulated.seed}` : figures.host.name,
   ].filter(Boolean).join(' · ');
   if (figures.damage) {
     byId('damage').textContent = `The record of this run is incomplete: ${figures.damage}. What follows is about what can be read.`;
