@@ -10,6 +10,7 @@ use throng_runtime::state::StateDirectory;
 use throng_runtime::store::learnt::{KindPast, Learnt, MachineType, OfWorkflow};
 
 use crate::exit::{Code, Failure};
+use crate::graph::text::shorten;
 use crate::words;
 
 const HELP: &str = "\
@@ -46,11 +47,16 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
                 let message = format!("cannot delete {}: {error}", path.display());
                 return Err(Failure::bad_input(message, "make its directory writable"));
             }
+            _ if arguments.json => tell!("{}", json!({ "forgotten": true })),
             _ => note!("all that was learnt is forgotten: the next run learns anew"),
         }
         return Ok(Code::Done);
     }
-    let learnt = Learnt::read(&state.learnt());
+    let learnt = Learnt::look(&state.learnt()).map_err(|error| {
+        let message = format!("cannot read what was learnt, {}: {error}", state.learnt().display());
+        Failure::bad_input(message, "`throng kinds --forget` deletes it, and the next run learns anew")
+    })?;
+    let learnt = learnt.unwrap_or_default();
     if arguments.json {
         tell!("{}", Value::from(learnt.known.iter().map(figures).collect::<Vec<_>>()));
         return Ok(Code::Done);
@@ -111,6 +117,9 @@ fn figures(known: &OfWorkflow) -> Value {
     })
 }
 
+/// So much of a kind's name is shown.
+const NAME_LETTERS: usize = 60;
+
 const HEADING: [&str; 10] =
     ["kind", "tasks", "at once", "time", "cores", "memory", "read", "written", "needs most", "sure to"];
 
@@ -119,12 +128,16 @@ fn table(known: &OfWorkflow) -> Vec<String> {
     let row = |kind: &KindPast| {
         let past = kind.past();
         vec![
-            words::printable(&kind.kind),
+            shorten(&words::printable(&kind.kind), NAME_LETTERS),
             words::thousands(past.tasks),
             past.width.map_or_else(|| "-".to_owned(), |width| width.to_string()),
             with_spread(words::seconds(past.time_s.mean), words::seconds(past.time_s.spread)),
             format!("{:.2}", past.cores.mean),
-            with_spread(words::bytes(past.peak_bytes.mean as u64), words::bytes(past.peak_bytes.spread as u64)),
+            match past.peak_bytes {
+                // What a task holds that ends at once, or holds less than the engine, cannot be seen.
+                Figure { mean: 0.0, .. } => "-".to_owned(),
+                Figure { mean, spread } => with_spread(words::bytes(mean as u64), words::bytes(spread as u64)),
+            },
             words::bytes(past.read_bytes.mean as u64),
             words::bytes(past.written_bytes.mean as u64),
             needs_most(&past, known).to_owned(),

@@ -340,8 +340,11 @@ impl RunDirectory {
 /// would cost as much as dozens of tasks.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StateError> {
     let draft = path.with_extension("draft");
-    std::fs::write(&draft, content).map_err(io_error("write", &draft))?;
-    std::fs::rename(&draft, path).map_err(io_error("replace", path))
+    let written = std::fs::write(&draft, content).map_err(io_error("write", &draft));
+    written.and_then(|()| std::fs::rename(&draft, path).map_err(io_error("replace", path))).inspect_err(|_| {
+        // Half of it is no use to anybody.
+        let _ = std::fs::remove_file(&draft);
+    })
 }
 
 /// Writes a file so that it is either the old one or the new one, even if the power fails.

@@ -201,6 +201,7 @@ mod tests {
             width: 2,
             cpus_milli: 2000,
             memory_bytes: 0,
+            all_memory_bytes: 0,
             grace_ms: 0,
             fail_fast: false,
             pools: Vec::new(),

@@ -31,7 +31,7 @@ pub struct RunArguments {
     #[arg(long, default_value = DEFAULT_PACK)]
     pub pack: String,
     /// Memory that tasks may ask for together [default: what the machine has]
-    #[arg(long, value_parser = quantity::bytes)]
+    #[arg(long, value_parser = some_bytes)]
     pub memory: Option<u64>,
     /// Do not hold tasks to the memory that they ask for, even where the system can do that
     #[arg(long)]
@@ -160,6 +160,14 @@ impl RunArguments {
 
 pub(super) fn policy(text: &str) -> Result<Policy, Failure> {
     text.parse().map_err(|error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value"))
+}
+
+/// With less than this, no shell runs.
+const LEAST_MEMORY: u64 = 1_000_000;
+
+fn some_bytes(text: &str) -> Result<u64, String> {
+    let bytes = quantity::bytes(text).map_err(|error| error.to_string())?;
+    if bytes >= LEAST_MEMORY { Ok(bytes) } else { Err("no task runs in less than 1MB".to_owned()) }
 }
 
 /// More units than this have no ids that anybody wrote.

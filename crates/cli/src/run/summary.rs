@@ -4,6 +4,7 @@ use throng_runtime::progress::KindProgress;
 use throng_runtime::state::{RunEnd, StateDirectory};
 
 use super::bounds::Judged;
+use crate::graph::text::shorten;
 use crate::progress_view::Failures;
 use crate::simulate::summary::seconds as time;
 use crate::words;
@@ -70,6 +71,9 @@ pub fn summarize(
     }
 }
 
+/// So much of a kind's name is shown.
+const NAME_LETTERS: usize = 40;
+
 /// Kinds that are named at the end of a run; the rest are counted.
 const KINDS_NAMED: usize = 5;
 
@@ -80,8 +84,9 @@ fn learnt_in_words(kinds: &[KindProgress]) -> Option<String> {
         .by_ref()
         .take(KINDS_NAMED)
         .map(|(width, why, kind)| {
-            let (name, changes) = (words::printable(&kind.name), words::count(kind.changes.into(), "change"));
-            format!("{name} {width} at once ({}; {changes})", words::why_width(why))
+            let (name, changes) =
+                (shorten(&words::printable(&kind.name), NAME_LETTERS), words::count(kind.changes.into(), "change"));
+            format!("{name} came to {width} at once ({}; {changes})", words::why_width(why))
         })
         .collect();
     let more = learnt.count();

@@ -51,6 +51,7 @@ pub fn record(
             .machine_types()
             .map(|machine| machine.memory_bytes.saturating_mul(machine.count.into()))
             .fold(0, u64::saturating_add),
+        all_memory_bytes: 0,
         grace_ms: 0,
         fail_fast: false,
         pools: Vec::new(),

@@ -45,6 +45,8 @@ const WORTHWHILE: f64 = 0.005;
 const A_WHILE: Duration = Duration::from_millis(500);
 /// So long it takes until it shows what one has given that had to go.
 const BETWEEN_STALLS: Duration = Duration::from_secs(1);
+/// No more kinds than this are looked at to see whether there is room at all: a workflow may have as many as tasks.
+const KINDS_LOOKED_AT: usize = 64;
 /// What a task holds has grown if it is more by this part.
 const GROWN: f64 = 1.02;
 
@@ -140,6 +142,12 @@ impl Headroom {
     /// Whether there is room for one more task with this demand: for one, there always is.
     pub fn has_room(&self, demand: DemandId) -> bool {
         self.running == 0 || self.fits(self.on_average(self.kinds.of(demand), self.floor(demand, 0)))
+    }
+
+    /// Whether there is room for one more task of any of the first kinds.
+    pub fn has_any_room(&self) -> bool {
+        let kinds = (0..self.kinds.count().min(KINDS_LOOKED_AT)).map(KindId::at);
+        self.running == 0 || kinds.filter_map(|kind| self.kinds.first_demand(kind)).any(|demand| self.has_room(demand))
     }
 
     /// Whether there is room for one more task that needs so much.

@@ -69,10 +69,12 @@ impl Node {
         let staged = self.stage.as_ref().map_or(0, Stage::len);
         let will_change = |stage: &Stage| self.running() + staged > 0 || !stage.cache.is_settled();
         let is_cramped = self.stage.as_ref().is_some_and(|stage| stage.is_cramped() && will_change(stage));
+        let has_memory = || self.pressing.as_ref().is_none_or(|pressing| pressing.headroom().has_any_room());
         !self.is_stopping()
             && !is_cramped
             && staged < self.free.len()
             && self.waiting_for_memory() == 0
+            && has_memory()
             && (self.has_empty_queues() || !self.policies.pack.idle_kinds().is_empty())
     }
 

@@ -20,7 +20,7 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(5);
 const MOST_KILLS: u32 = 5;
 
 /// Who was stopped so often has nobody beside it the next time.
-const MOST_STOPS: u32 = 3;
+const MOST_STOPS: u32 = 8;
 
 /// A task that was stopped.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,13 @@ pub(super) struct Pressing {
 
 impl Pressing {
     pub(super) fn new(headroom: Headroom) -> Pressing {
-        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new(), kills: BTreeMap::new(), stops: BTreeMap::new() }
+        Pressing {
+            headroom,
+            aside: VecDeque::new(),
+            known: BTreeMap::new(),
+            kills: BTreeMap::new(),
+            stops: BTreeMap::new(),
+        }
     }
 
     pub(super) fn headroom(&self) -> &Headroom {

@@ -13,6 +13,9 @@ pub use spawn::{Launch, Launcher};
 pub use table::{SlotCell, SlotTable, running_slots};
 use throng_core::trace::Usage;
 
+/// The engine may have grown by so much since it last looked at its own peak.
+const OWN_GROWTH_BYTES: u64 = 1 << 20;
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -68,7 +71,7 @@ pub fn reap(pid: i32, own_peak_bytes: u64) -> io::Result<(Exit, Usage)> {
         user_us: microseconds(usage.ru_utime),
         system_us: microseconds(usage.ru_stime),
         peak_memory_bytes,
-        peak_is_bound: peak_memory_bytes <= own_peak_bytes,
+        peak_is_bound: peak_memory_bytes <= own_peak_bytes + OWN_GROWTH_BYTES,
         blocks_in: usage.ru_inblock as u64,
         blocks_out: usage.ru_oublock as u64,
     };

@@ -213,6 +213,7 @@ impl Outlook {
             width: options.width,
             cpus_milli: options.resources.cpus_milli,
             memory_bytes: options.resources.memory_bytes,
+            all_memory_bytes: host::resources().memory_bytes,
             grace_ms: options.grace.as_millis() as u64,
             fail_fast: options.fail_fast,
             pools: options.pools.iter().map(pool_setup).collect(),

@@ -83,6 +83,9 @@ pub struct NodeSetup {
     pub cpus_milli: u64,
     /// Memory to give.
     pub memory_bytes: u64,
+    /// Memory that there is, whoever may have it; nothing if that is not known.
+    #[serde(default)]
+    pub all_memory_bytes: u64,
     /// How long a task that is asked to end may take.
     pub grace_ms: u64,
     /// Start nothing more after a failure.

@@ -84,7 +84,7 @@ impl KindPast {
             read_bytes: figure(self.read_bytes, 1.0),
             written_bytes: figure(self.written_bytes, 1.0),
             output_bytes: figure(self.output_bytes, 1.0),
-            width: self.width,
+            width: self.width.filter(|width| *width > 0),
             waits_for: self.waits_for.as_deref().and_then(Resource::of),
         }
     }
@@ -158,8 +158,22 @@ impl MachineType {
 impl Learnt {
     /// Reads what is known; nothing, if there is no such file or none that can be read.
     pub fn read(path: &Path) -> Learnt {
-        let text = std::fs::read(path).unwrap_or_default();
-        serde_json::from_slice::<Learnt>(&text).ok().filter(|learnt| learnt.version == VERSION).unwrap_or_default()
+        Learnt::look(path).ok().flatten().unwrap_or_default()
+    }
+
+    /// Reads what is known, if there is a file; says what is wrong with it if it cannot be read.
+    pub fn look(path: &Path) -> Result<Option<Learnt>, String> {
+        // Whoever opens a pipe waits for somebody to write.
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+            Ok(about) if !about.is_file() => return Err("it is not a file".to_owned()),
+            Ok(_) => {}
+        }
+        let text = std::fs::read(path).map_err(|error| error.to_string())?;
+        let learnt: Learnt = serde_json::from_slice(&text).map_err(|error| format!("it is damaged: {error}"))?;
+        let version = learnt.version;
+        if version == VERSION { Ok(Some(learnt)) } else { Err(format!("it is of another version, {version}")) }
     }
 
     /// Writes it, all or nothing.

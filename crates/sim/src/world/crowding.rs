@@ -53,6 +53,9 @@ struct Place {
     /// What strangers have used of the cores since then, in seconds of all of them.
     strangers_s: f64,
     measured_at: Time,
+    /// When it will be measured again, and how often that was done since something changed.
+    measure_at: Option<Time>,
+    calm: u32,
     /// What has been used in all.
     whole_s: [f64; Resource::ALL.len()],
 }
@@ -198,6 +201,7 @@ impl World {
 
     /// Tasks of a node get on until now, and from now on at another pace.
     fn unsettle(&mut self, node: NodeId) {
+        self.stir(node);
         self.get_on(node);
         let Some(crowding) = &mut self.crowding else { return };
         crowding.places[node.index()].paces = None;

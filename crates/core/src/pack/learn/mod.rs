@@ -16,7 +16,7 @@
 
 mod search;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use self::search::{SILENT, Search, Seen};
@@ -110,6 +110,9 @@ pub struct Learn {
     cores: f64,
     kinds: Kinds,
     states: BTreeMap<KindId, State>,
+    /// Those of which a task waits, and those of which one runs or has run since the node was measured: a workflow may have as many kinds as tasks.
+    waiting: BTreeSet<KindId>,
+    at_work: BTreeSet<KindId>,
     running: u32,
     reserved: Reserved,
     /// What all running tasks need together: those that mostly compute, and those that mostly wait for something else.
@@ -137,6 +140,8 @@ impl Learn {
             cores: capacity.resources.cpus_milli as f64 / 1000.0,
             kinds,
             states: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            at_work: BTreeSet::new(),
             running: 0,
             reserved: Reserved::of(capacity.resources),
             needed: [0.0; 2],
@@ -203,7 +208,8 @@ impl Learn {
             return;
         }
         (self.has_strangers, self.needed) = (are_there, [0.0; 2]);
-        let running: Vec<(f64, u32)> = self.states.values().map(|state| (state.need, state.running)).collect();
+        let at_work = self.at_work.iter().map(|kind| &self.states[kind]);
+        let running: Vec<(f64, u32)> = at_work.map(|state| (state.need, state.running)).collect();
         running.into_iter().for_each(|(need, running)| self.add(need, running.into()));
     }
 
@@ -257,9 +263,10 @@ impl Learn {
             self.promised = 1.0;
             return;
         }
-        let waits = self.states.values().any(|state| state.waiting > 0 && state.running < self.worth(state));
+        let waits = self.waiting.iter().map(|kind| &self.states[kind]).any(|state| state.running < self.worth(state));
         // Of whom nothing is known yet, it will be soon: it may be something else that they wait for.
-        let is_known = self.states.values().all(|state| state.is_known || state.running == 0);
+        let at_work = self.at_work.iter().map(|kind| &self.states[kind]);
+        let is_known = at_work.into_iter().all(|state| state.is_known || state.running == 0);
         if self.busy >= IDLE || !waits {
             self.promised = (self.promised - PROMISES_LESS).max(1.0);
         } else if is_known && self.needed.iter().any(|needed| *needed >= self.cores * self.promised * TAKEN) {
@@ -295,6 +302,7 @@ impl Pack for Learn {
         let state = self.state(kind);
         state.running += 1;
         let need = state.need;
+        self.at_work.insert(kind);
         self.add(need, 1.0);
         self.running += 1;
         self.reserved.take(self.kinds.asked(demand));
@@ -333,11 +341,15 @@ impl Pack for Learn {
 
     fn queued(&mut self, kind: KindId) {
         self.state(kind).waiting += 1;
+        self.waiting.insert(kind);
     }
 
     fn unqueued(&mut self, kind: KindId) {
         let state = self.state(kind);
         state.waiting = state.waiting.saturating_sub(1);
+        if state.waiting == 0 {
+            self.waiting.remove(&kind);
+        }
     }
 
     /// What long tasks need is seen before any of them has ended. Once some have, it is known what they needed as a whole.
@@ -386,16 +398,18 @@ impl Pack for Learn {
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
         let [network, disk, remote] = outside;
         let is_local = disk > network.max(remote);
-        let is_idle = self.busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
+        let own_busy = self.busy - f64::from(sample.strangers) / f64::from(WHOLE);
+        let is_idle = own_busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
         let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
         let cores = self.cores;
         // How much memory is held says nothing of what anybody waits for.
         let mut waited_for = shares;
         waited_for[Resource::Memory as usize] = 0.0;
         let most_used = Some(dominant(&waited_for)).filter(|resource| shares[*resource as usize] >= AS_GOOD_AS_IDLE);
-        let alone = self.states.values().filter(|state| state.running > 0).count() == 1;
-        let kinds: Vec<KindId> = self.states.keys().copied().collect();
-        for kind in kinds {
+        let is_running = |kind: &KindId| self.states[kind].running > 0;
+        let running: BTreeSet<KindId> = self.at_work.iter().copied().filter(is_running).collect();
+        let alone = running.len() == 1;
+        for kind in std::mem::replace(&mut self.at_work, running) {
             let state = self.state(kind);
             let seen = Seen {
                 is_full: !knows_cores(state.need) && state.running >= state.search.width() && state.waiting > 0,
@@ -435,7 +449,8 @@ impl Pack for Learn {
     }
 
     fn appetite(&self) -> u32 {
-        let most = self.states.values().map(|state| self.width(state)).max().unwrap_or(0);
+        let at_work = self.at_work.iter().map(|kind| &self.states[kind]);
+        let most = at_work.map(|state| self.width(state)).max().unwrap_or(0);
         most.max(self.cores.ceil() as u32).saturating_mul(2)
     }
 

@@ -10,7 +10,7 @@ use throng_core::pack::sample::WHOLE;
 use throng_core::pack::{Sample, Uses};
 use throng_core::trace::{self, Entry};
 
-use super::{Happening, Job, World};
+use super::{Crowding, Happening, Job, World};
 use crate::crowd::NOTHING_S;
 
 /// A task grows for so much of its life, and then holds what it holds.
@@ -19,6 +19,11 @@ const GROWS_FOR: f64 = 0.3;
 pub(super) const FIRST_TOLD: Duration = Duration::from_millis(300);
 /// What a node's network, disks and share of the shared file system each carry, for whoever wants to know in bytes.
 const NETWORK_BYTES_PER_S: f64 = 125e6;
+
+/// A node on which nothing changes is measured half as often after so many times, and so on, up to so many times: a real one has the time, but nobody
+/// wants to wait for a simulated hour to be measured ten times a second.
+const STILL_NEWS: u32 = 32;
+const MOST_DOUBLINGS: u32 = 6;
 
 impl Job {
     /// What it holds when so much of it is done.
@@ -37,12 +42,30 @@ impl World {
         let place = &mut crowding.places[node.index()];
         (place.measured_at, place.used_s) = (self.now, Default::default());
         (place.runnable_s, place.strangers_s) = (0.0, 0.0);
-        self.agenda.plan(self.now + every, Happening::Measure { node, boot: machine.boot });
+        let at = self.now + every * 2u32.pow((place.calm / STILL_NEWS).min(MOST_DOUBLINGS));
+        place.calm = place.calm.saturating_add(1);
+        place.measure_at = Some(at);
+        self.agenda.plan(at, Happening::Measure { node, boot: machine.boot });
+    }
+
+    /// Something has changed on a node: it is measured as often as it wants again.
+    pub(super) fn stir(&mut self, node: NodeId) {
+        let machine = &self.machines[node.index()];
+        let every = machine.member.as_ref().map(Member::node).and_then(node::Node::measures_every);
+        let (Some(every), Some(crowding)) = (every, &mut self.crowding) else { return };
+        let place = &mut crowding.places[node.index()];
+        let (at, was_calm) = (self.now + every, place.calm >= STILL_NEWS);
+        place.calm = 0;
+        if was_calm && place.measure_at.is_some_and(|planned| at < planned) {
+            place.measure_at = Some(at);
+            self.agenda.plan(at, Happening::Measure { node, boot: machine.boot });
+        }
     }
 
     /// Measures a node, and tells it.
     pub(in crate::world) fn measure(&mut self, node: NodeId, boot: u32) {
-        if !self.lives(node, boot) {
+        let is_now = |crowding: &Crowding| crowding.places[node.index()].measure_at == Some(self.now);
+        if !self.lives(node, boot) || !self.crowding.as_ref().is_some_and(is_now) {
             return;
         }
         self.get_on(node);
