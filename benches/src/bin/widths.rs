@@ -93,7 +93,9 @@ fn main() -> Result<()> {
 }
 
 fn head() {
-    println!("\n| load | sweep | best | as many as cores | learn | learn ÷ best | one after the other | last numbers |");
+    println!(
+        "\n| load | sweep | best | as many as cores | learn | learn ÷ best | one after the other | last numbers |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
 }
 
@@ -132,9 +134,8 @@ impl Bench {
         head();
         for (at, first) in loads.iter().enumerate() {
             for second in &loads[at + 1..] {
-                let is_meant = |one: &Load, other: &Load| {
-                    one.name.contains(&options.load) && other.name.contains(&options.with)
-                };
+                let is_meant =
+                    |one: &Load, other: &Load| one.name.contains(&options.load) && other.name.contains(&options.with);
                 if !is_meant(first, second) && !is_meant(second, first) {
                     continue;
                 }
