@@ -162,6 +162,11 @@ fn a_task_is_held_to_what_it_asks_for() {
     assert!(failed.stderr.contains("held more than the 60 MB that it says it needs"), "{}", failed.stderr);
     group.run(&takes(200, "60MB", 0), &["--no-memory-limits"]).expect_code(0);
     group.run(&takes(200, "300MB", 0), &[]).expect_code(0);
+    // A shell goes on when a part of a pipe is killed, and what it makes then is not what it should be.
+    let text = "tasks: { part: { run: 'head -c 200000000 /dev/zero | tail -c 200000000 | wc -c > {out}', out: o, memory: 60MB } }";
+    let part = Sandbox::with_flow(text);
+    let failed = group.run(&part, &[]).expect_code(1);
+    assert!(failed.stderr.contains("held more than the 60 MB that it says it needs"), "{}", failed.stderr);
     // With more at each attempt, it gets through.
     let grows = takes(200, "120MB * attempt", 2);
     group.run(&grows, &["--quiet"]).expect_code(0);

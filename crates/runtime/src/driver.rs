@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
@@ -232,8 +232,9 @@ impl Driver {
             known.for_each(|(kind, past)| kind.width = past.width);
         }
         let mut demands = (0..parts.flow.demand_count()).map(|demand| parts.flow.demand(DemandId::at(demand)));
-        let fences = Fences::new(parts.holds_to_memory && demands.any(|demand| demand.memory_bytes > 0));
         let learns_memory = core.node.learnt_memory_bytes().is_some();
+        let is_fenced = learns_memory || demands.any(|demand| demand.memory_bytes > 0);
+        let fences = Fences::new(parts.holds_to_memory && is_fenced);
         let shared = Arc::new(Shared {
             flow: parts.flow,
             clock: parts.clock,
@@ -257,6 +258,7 @@ impl Driver {
             fences,
             kills: Kills::new(),
             learns_memory,
+            may_run_out: AtomicBool::new(learns_memory),
             own_peak_bytes: AtomicU64::new(host::own_peak_bytes()),
             slots: std::iter::repeat_with(Slot::default).take(slots).collect(),
             core: Mutex::new(core),

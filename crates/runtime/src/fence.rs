@@ -5,6 +5,9 @@
 //!                            └── throng-PID-1    the next one
 //! ```
 //!
+//! Where memory is learnt and may run out, attempts that say nothing have one as well, without a limit: there the kernel counts whom it has killed, and a
+//! shell may go on as if nothing had happened when one of its children has gone.
+//!
 //! Groups can be made where the engine is root, or where its own group has been given to it (`systemd-run --user --scope -p Delegate=yes`).
 //! Where they cannot, what a task says it needs is kept free for it, and nobody holds it to that. Each attempt has a group of its own: files in
 //! memory and processes that one leaves behind are not the next one's. A group of the second version may not have processes beside groups: there
@@ -46,13 +49,14 @@ impl Fences {
         Fences { parent: own.and_then(Parent::prepare), made: AtomicU64::new(0), left: Mutex::default() }
     }
 
-    /// Makes a group for an attempt, if that can be done here.
-    pub(crate) fn make(&self, bytes: u64) -> Option<Fence<'_>> {
+    /// Makes a group for an attempt, if that can be done here, and holds it to so many bytes, if it is to be held to any.
+    pub(crate) fn make(&self, bytes: Option<u64>) -> Option<Fence<'_>> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let group = self.parent.as_ref()?.group.below(&name(&number.to_string()));
         std::fs::create_dir(group.directory()).ok()?;
-        let processes = group
-            .set_limit(bytes.max(LEAST_BYTES))
+        group.stand_together();
+        let processes = bytes
+            .map_or(Ok(()), |bytes| group.set_limit(bytes.max(LEAST_BYTES)))
             .and_then(|()| OpenOptions::new().write(true).open(group.directory().join("cgroup.procs")));
         match processes {
             Ok(processes) => Some(Fence { group, processes, fences: self }),

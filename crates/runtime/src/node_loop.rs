@@ -15,7 +15,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use throng_core::ids::{ObjectId, SlotId, TaskId};
@@ -84,6 +84,8 @@ pub struct Shared {
     /// Whom the kernel has killed for want of memory, and whether that matters because what tasks need is learnt.
     pub(crate) kills: Kills,
     pub(crate) learns_memory: bool,
+    /// Whether memory may run out soon, where it is learnt: then it is to be known in which attempt the kernel has killed somebody.
+    pub(crate) may_run_out: AtomicBool,
     /// The most memory that the engine has held, looked at now and then.
     pub(crate) own_peak_bytes: AtomicU64,
     pub(crate) slots: Vec<Slot>,

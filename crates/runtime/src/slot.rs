@@ -464,7 +464,9 @@ impl<'a> SlotRunner<'a> {
             return Err(self.ended_by_us(job, told));
         }
         let outcome = match exit {
-            Exit::Code(0) => return Ok(()),
+            Exit::Code(0) if !self.has_lost_a_part() => return Ok(()),
+            // Who goes on after that, as a shell does, has not made what it should.
+            Exit::Code(0) => Outcome::Signalled(libc::SIGKILL),
             Exit::Code(code) => Outcome::Exited(code),
             Exit::Signal(signal) => Outcome::Signalled(signal),
         };

@@ -33,17 +33,23 @@ impl MemoryGroup {
         MemoryGroup { directory: self.directory.join(name), is_old: self.is_old }
     }
 
-    /// Holds its processes to so much memory. If one of them takes more, all are killed, as far as the kernel can do that.
+    /// Holds its processes to so much memory.
     pub fn set_limit(&self, bytes: u64) -> std::io::Result<()> {
         let write = |name: &str, text: &str| std::fs::write(self.directory.join(name), text);
         let limit = bytes.to_string();
         if self.is_old {
             return write("memory.limit_in_bytes", &limit);
         }
-        // Not every kernel has these.
+        // Not every kernel has it.
         let _ = write("memory.swap.max", "0");
-        let _ = write("memory.oom.group", "1");
         write("memory.max", &limit)
+    }
+
+    /// Whom the kernel kills for want of memory it kills with all others of the group, where it can do that.
+    pub fn stand_together(&self) {
+        if !self.is_old {
+            let _ = std::fs::write(self.directory.join("memory.oom.group"), "1");
+        }
     }
 
     fn read(&self, new: &str, old: &str) -> Option<String> {

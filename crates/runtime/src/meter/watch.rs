@@ -32,6 +32,9 @@ const MEMORY_EVERY: Duration = Duration::from_millis(100);
 const MEMORY_EVERY_WHEN_SHORT: Duration = Duration::from_millis(20);
 /// How often it is looked at whether the kernel has killed anybody.
 const KILLS_EVERY: Duration = Duration::from_secs(1);
+/// Memory may run out if less than this part is free, and for so long after the beginning.
+const MAY_RUN_OUT: f64 = 0.7;
+const AT_FIRST: Duration = Duration::from_secs(5);
 /// Memory is short if less than this part is free.
 const SHORT: f64 = 0.2;
 /// By this part of all memory, or more, what is free has changed much.
@@ -81,6 +84,7 @@ impl Metering {
             free_at_look: 0,
             cost: Duration::ZERO,
             looked_at: Instant::now(),
+            begun_at: Instant::now(),
             kills_at: Instant::now(),
         };
         let thread = std::thread::Builder::new().name("meter".to_owned()).spawn(move || watch.run(&stopped))?;
@@ -110,6 +114,7 @@ struct Watch {
     /// How long that took.
     cost: Duration,
     looked_at: Instant,
+    begun_at: Instant,
     kills_at: Instant,
 }
 
@@ -124,6 +129,7 @@ impl Watch {
                 if self.is_time_to_look(is_urgent) { self.look_at_tasks(free, is_urgent) } else { Vec::new() };
             // With what tasks were just found to hold.
             let allowed = self.allowed_bytes(free);
+            self.shared.may_run_out.store(self.may_run_out(allowed), Ordering::Relaxed);
             if self.kills_at.elapsed() >= KILLS_EVERY {
                 self.kills_at = Instant::now();
                 self.shared.kills.look();
@@ -146,6 +152,12 @@ impl Watch {
     /// How much memory could be had where so much is free: of that, or of what tasks may have together.
     fn allowed_bytes(&self, free: u64) -> u64 {
         free.min(self.memory_bytes.map_or(u64::MAX, |all| all.saturating_sub(self.held_bytes)))
+    }
+
+    /// Whether memory may run out before anybody sees it coming: at first nobody knows what tasks hold.
+    fn may_run_out(&self, allowed_bytes: u64) -> bool {
+        let is_low = |all: u64| (allowed_bytes as f64) < all as f64 * MAY_RUN_OUT;
+        self.memory_bytes.is_some_and(|all| is_low(all) || self.begun_at.elapsed() < AT_FIRST)
     }
 
     fn is_short(&self, allowed_bytes: u64) -> bool {

@@ -3,6 +3,8 @@
 //! Within its control group a task can be killed because it took more than it says, or because the machine, or a group around it, had run out.
 //! The first is its own doing and would happen again; the second is not, and it is treated like anybody who is killed for that.
 
+use std::sync::atomic::Ordering;
+
 use throng_core::trace::Outcome;
 
 use super::{Job, SlotRunner, Trouble};
@@ -31,13 +33,20 @@ fn blame(kills_in_fence: u64, fence_was_full: bool) -> Blame {
 impl SlotRunner<'_> {
     /// Holds an attempt to the memory that it says it needs, where that can be done.
     pub(super) fn fence_in(&mut self, job: Job) {
-        let bytes = self.shared.flow.demand(job.demand).memory_bytes;
+        let shared = self.shared;
+        let bytes = Some(shared.flow.demand(job.demand).memory_bytes).filter(|bytes| *bytes > 0);
+        let is_wanted = bytes.is_some() || shared.may_run_out.load(Ordering::Relaxed);
         // In a container, it is the engine of containers that starts it.
-        let is_ours = bytes > 0 && self.shared.flow.container(job.task).is_none();
-        self.fence = if is_ours { self.shared.fences.make(bytes) } else { None };
+        let is_ours = is_wanted && shared.flow.container(job.task).is_none();
+        self.fence = if is_ours { shared.fences.make(bytes) } else { None };
     }
 
-    /// What to say of an attempt that failed, if memory has something to do with it.
+    /// Whether the kernel has killed a part of an attempt, as far as that can be told.
+    pub(super) fn has_lost_a_part(&self) -> bool {
+        self.fence.as_ref().is_some_and(|fence| fence.kills() > 0)
+    }
+
+    /// What to say of an attempt that failed, or of which a part was killed, if memory has something to do with it.
     pub(super) fn ended_in_vain(&mut self, job: Job, exit: Exit, outcome: Outcome) -> Trouble {
         let shared = self.shared;
         let in_fence = self.fence.as_ref().map_or(0, Fence::kills);
@@ -49,7 +58,7 @@ impl SlotRunner<'_> {
         if blame == Blame::Task {
             let megabytes = shared.flow.demand(job.demand).memory_bytes as f64 / 1e6;
             let remark = format!(
-                "it held more than the {megabytes:.0} MB that it says it needs (`memory`), and the kernel killed it"
+                "it held more than the {megabytes:.0} MB that it says it needs (`memory`), and the kernel killed it or a part of it"
             );
             return Trouble { outcome, remark };
         }
