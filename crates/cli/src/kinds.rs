@@ -10,8 +10,7 @@ use throng_runtime::state::StateDirectory;
 use throng_runtime::store::learnt::{KindPast, Learnt, MachineType, OfWorkflow};
 
 use crate::exit::{Code, Failure};
-use crate::graph::text::shorten;
-use crate::words;
+use crate::words::{self, shorten};
 
 const HELP: &str = "\
 Example:

@@ -133,6 +133,17 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }
 
+/// A text of at most so many letters: the middle is left out, since beginnings and ends tell tasks apart.
+pub fn shorten(text: &str, letters: usize) -> String {
+    let count = text.chars().count();
+    if count <= letters {
+        return text.to_owned();
+    }
+    let end = (letters - 1) / 3;
+    let start = letters - 1 - end;
+    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
+}
+
 /// How long ago a moment was.
 pub fn ago(unix_ms: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
@@ -172,6 +183,13 @@ mod tests {
         assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(moment(951_827_696_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(moment(1_794_700_800_000), "2026-11-15 00:00:00 UTC");
+    }
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(shorten("short", 10), "short");
+        assert_eq!(shorten("align:sample-2024-left", 10), "align:…eft");
+        assert_eq!(shorten("éééééééééééé", 4), "éé…é");
     }
 
     #[test]

@@ -118,9 +118,13 @@ pub fn own_peak_bytes() -> u64 {
 
 /// What this process has computed, and those for which it has waited, with all for which they have; in microseconds.
 pub fn own_computing_us() -> u64 {
-    let microseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
     let all = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
     all.iter().map(|usage| microseconds(usage.ru_utime) + microseconds(usage.ru_stime)).sum()
+}
+
+/// A time as the kernel tells it.
+pub(crate) fn microseconds(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64
 }
 
 fn usage(whose: i32) -> libc::rusage {

@@ -6,8 +6,7 @@ use throng_core::workflow::Workflow;
 
 use super::outside::{self, Outside};
 use super::standing::{Standing, Tally};
-use super::text::shorten;
-use crate::words;
+use crate::words::{self, shorten};
 
 /// A picture in words.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use super::layout::{self, Direction, Layout, Line, Placed, Point, Route, Size};
 use super::picture::{Arrow, Box, Picture};
 use super::standing::{Standing, Tally};
-use super::text::{escape_xml, shorten, width};
-use crate::words;
+use super::text::{escape_xml, width};
+use crate::words::{self, shorten};
 
 const NAME_SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 11.0;

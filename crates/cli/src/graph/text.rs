@@ -21,17 +21,6 @@ fn letter_width(letter: char) -> f64 {
     }
 }
 
-/// A text of at most so many letters: the middle is left out, since beginnings and ends tell tasks apart.
-pub fn shorten(text: &str, letters: usize) -> String {
-    let count = text.chars().count();
-    if count <= letters {
-        return text.to_owned();
-    }
-    let end = (letters - 1) / 3;
-    let start = letters - 1 - end;
-    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
-}
-
 /// Text as it may stand in XML: nothing in a name becomes an element, an attribute or a broken document.
 pub fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -58,13 +47,6 @@ pub fn escape_dot(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_names_lose_their_middle() {
-        assert_eq!(shorten("short", 10), "short");
-        assert_eq!(shorten("align:sample-2024-left", 10), "align:…eft");
-        assert_eq!(shorten("éééééééééééé", 4), "éé…é");
-    }
 
     #[test]
     fn hostile_names_stay_names() {

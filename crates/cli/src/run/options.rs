@@ -22,7 +22,7 @@ const DEFAULT_PACK: &str = pack::NAMES[0];
 #[derive(Args, Clone)]
 pub struct RunArguments {
     /// How many tasks to run at once, and how many cores they may ask for together [default: the number of cores]
-    #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, short = 'w', visible_short_alias = 'j', visible_alias = "jobs", value_parser = clap::value_parser!(u32).range(1..=i64::from(pack::MOST_WIDTH)))]
     pub width: Option<u32>,
     /// Which ready task comes next: aware, fifo, lifo, largest, critical-path, random, heft, ps, og or gcs
     #[arg(long, default_value = order::NAMES[0])]

@@ -4,10 +4,9 @@ use throng_runtime::progress::KindProgress;
 use throng_runtime::state::{RunEnd, StateDirectory};
 
 use super::bounds::Judged;
-use crate::graph::text::shorten;
 use crate::progress_view::Failures;
 use crate::simulate::summary::seconds as time;
-use crate::words;
+use crate::words::{self, shorten};
 
 /// Says how a run went and what can be done next. `place` is the flag by which commands find the run.
 pub fn summarize(

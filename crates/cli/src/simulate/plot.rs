@@ -16,8 +16,8 @@ use throng_sim::Cluster;
 
 use self::axis::{TimeAxis, whole_steps};
 use self::shares::Shares;
-use crate::graph::text::{escape_xml, shorten, width};
-use crate::words;
+use crate::graph::text::{escape_xml, width};
+use crate::words::{self, shorten};
 
 /// What a picture is made from.
 pub struct Plot<'a> {

@@ -183,11 +183,9 @@ impl Node {
         let aside = self.pressing.as_mut().and_then(|pressing| pressing.aside.remove(at));
         let Aside { ready, is_shared, .. } = aside.expect("it has just been found");
         self.policies.pack.unqueued(self.flow.kind(ready.task));
-        let output_bytes = self.expected_output_bytes(ready.task);
+        let (is_staged, output_bytes) = (self.is_staged_first(ready.task), self.expected_output_bytes(ready.task));
         match &mut self.stage {
-            Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 => {
-                stage.admit(&self.flow, ready, is_shared, output_bytes, out);
-            }
+            Some(stage) if is_staged => stage.admit(&self.flow, ready, is_shared, output_bytes, out),
             _ => self.start(now, Some(demand), ready, is_shared, 0, out),
         }
         true

@@ -13,6 +13,8 @@ pub use spawn::{Launch, Launcher};
 pub use table::{SlotCell, SlotTable, running_slots};
 use throng_core::trace::Usage;
 
+use crate::host::microseconds;
+
 /// The engine may have grown by so much since it last looked at its own peak.
 const OWN_GROWTH_BYTES: u64 = 1 << 20;
 
@@ -65,7 +67,6 @@ pub fn reap(pid: i32, own_peak_bytes: u64) -> io::Result<(Exit, Usage)> {
     } else {
         Exit::Code(libc::WEXITSTATUS(status))
     };
-    let microseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
     let peak_memory_bytes = usage.ru_maxrss as u64 * 1024;
     let usage = Usage {
         user_us: microseconds(usage.ru_utime),

@@ -7,8 +7,8 @@ use throng_core::ids::{KindId, NodeId};
 
 use super::shares::{Shares, row_of};
 use super::{INNER, LEFT, Plot, SMALL_SIZE, key, line, text, x};
-use crate::graph::text::{escape_xml, shorten, width};
-use crate::words;
+use crate::graph::text::{escape_xml, width};
+use crate::words::{self, shorten};
 
 /// How tall all rows together are, about.
 const TALL: f64 = 400.0;

@@ -265,8 +265,8 @@ impl Learn {
         }
         let waits = self.waiting.iter().map(|kind| &self.states[kind]).any(|state| state.running < self.worth(state));
         // Of whom nothing is known yet, it will be soon: it may be something else that they wait for.
-        let at_work = self.at_work.iter().map(|kind| &self.states[kind]);
-        let is_known = at_work.into_iter().all(|state| state.is_known || state.running == 0);
+        let mut at_work = self.at_work.iter().map(|kind| &self.states[kind]);
+        let is_known = at_work.all(|state| state.is_known || state.running == 0);
         if self.busy >= IDLE || !waits {
             self.promised = (self.promised - PROMISES_LESS).max(1.0);
         } else if is_known && self.needed.iter().any(|needed| *needed >= self.cores * self.promised * TAKEN) {
@@ -329,7 +329,8 @@ impl Pack for Learn {
         if past.tasks < ENOUGH_TO_RECALL {
             return;
         }
-        let need = if self.kinds.are_contained(kind) { 1.0 } else { past.cores.mean };
+        let asked = self.kinds.first_demand(kind).map_or(0.0, |demand| self.asked(demand));
+        let need = self.need(kind, past.cores.mean, asked);
         self.set_need(kind, need);
         let state = self.state(kind);
         state.seen = 1;
@@ -393,13 +394,13 @@ impl Pack for Learn {
         self.busy = shares[Resource::Cpu as usize];
         self.runnable += (f64::from(sample.runnable) - self.runnable) / LOOKS;
         let since = self.measured_at.replace(now).map_or(self.interval, |before| now.since(before));
-        self.look_for_strangers(f64::from(sample.strangers) / f64::from(WHOLE));
+        let strangers = f64::from(sample.strangers) / f64::from(WHOLE);
+        self.look_for_strangers(strangers);
         self.promise();
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
         let [network, disk, remote] = outside;
         let is_local = disk > network.max(remote);
-        let own_busy = self.busy - f64::from(sample.strangers) / f64::from(WHOLE);
-        let is_idle = own_busy < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
+        let is_idle = self.busy - strangers < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
         let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
         let cores = self.cores;
         // How much memory is held says nothing of what anybody waits for.

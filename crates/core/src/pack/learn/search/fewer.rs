@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::output::{Output, ratio};
-use super::{DRIFT, LEAST, MANY_MORE, Phase, Search};
+use super::{DRIFT, MANY_MORE, Phase, Search};
 use crate::pack::Why;
 use crate::time::Time;
 
@@ -52,22 +52,20 @@ impl Search {
 
     /// How many would be enough for this, if there are many more.
     pub(super) fn too_many(&self, output: Output) -> Option<u32> {
-        let enough = self.enough(output)?.max(LEAST);
+        let enough = self.enough(output)?;
         (f64::from(enough) < f64::from(self.width) * MANY_MORE).then_some(enough)
     }
 
-    /// Tries half as many, if that is not too few for anything.
+    /// Tries half as many, or as many as are enough, if there is more than one.
     pub(super) fn halve(&mut self, now: Time, output: Output) -> Option<Why> {
-        let (more, some_fewer) = (self.width, self.width - self.width / 4);
+        let more = self.width;
         let half = self.too_many(output).unwrap_or(more / 2);
-        if half >= LEAST {
-            self.phase = Phase::Fewer(more, output);
-            self.set(half, now);
-        } else if some_fewer >= LEAST && some_fewer < more {
-            self.phase = Phase::SomeFewer(more, output);
-            self.set(some_fewer, now);
+        if half == 0 {
+            return None;
         }
-        (self.width < more).then_some(Why::Fewer)
+        self.phase = Phase::Fewer(more, output);
+        self.set(half, now);
+        Some(Why::Fewer)
     }
 
     /// Goes on with fewer that bring as much; else back to as many as there were.

@@ -48,7 +48,7 @@ impl Search {
             return None;
         }
         let enough = f64::from(self.width) * MARGIN * quickest.as_secs_f64() / mean.as_secs_f64().max(1e-9);
-        let are_many = enough < f64::from(self.width) * MANY_MORE && enough.ceil() >= f64::from(LEAST);
+        let are_many = enough < f64::from(self.width) * MANY_MORE;
         if is_crowded && !self.were_fewer_less && are_many {
             let Phase::Holding { output, .. } = self.phase else { return None };
             self.phase = Phase::Fewer(self.width, output);
@@ -60,6 +60,7 @@ impl Search {
             self.set(enough.ceil() as u32, now);
             return Some(Why::Drifted);
         }
+        // Who is alone never waits for others, and that says nothing.
         if is_crowded && !self.is_dear && self.width > LEAST && mean < quickest.mul_f64(HARDLY_LONGER) {
             (self.phase, self.try_at) = (Phase::Trying(None), None);
             self.restart();
