@@ -152,9 +152,7 @@ impl Headroom {
 
     /// Whether there is room for one more task that needs so much.
     pub fn has_room_for(&self, bytes: u64) -> bool {
-        // Who needs all that there is may need more, and has to be alone to find out.
-        let needs_all = bytes as f64 >= (self.all * (1.0 - RESERVE)).floor();
-        self.running == 0 || !needs_all && self.fits(Expected { bytes: bytes as f64, variance: 0.0 })
+        self.running == 0 || self.fits(Expected { bytes: bytes as f64, variance: 0.0 })
     }
 
     fn fits(&self, one: Expected) -> bool {

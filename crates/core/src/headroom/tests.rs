@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::ids::TaskId;
-use crate::node::{Command, End, Event, KillReason, Limits, Node, Policies, ReadyTask};
+use crate::node::{Command, End, Event, Limits, Node, Policies, ReadyTask};
 use crate::pack::{Capacity, Sample, Spent};
 use crate::pools::Pools;
 use crate::rng::Rng;
@@ -253,39 +253,6 @@ fn a_task_may_have_all_that_it_is_allowed_where_there_is_more() {
     assert_eq!(told(new(), &nearly_all), goes, "before the kernel has to do it");
     assert_eq!(told(new().of_more(), &nearly_all), []);
     assert_eq!(told(new().of_more(), &more), goes);
-}
-
-#[test]
-fn who_is_stopped_again_and_again_has_nobody_beside_it_at_last() {
-    let flow = flow("tasks: { a: { foreach: { i: 1..6 }, run: 'x {i}' } }");
-    let mut node = node(&flow, "fixed");
-    let mut commands: Vec<Command> = flow
-        .tasks()
-        .flat_map(|task| step(&mut node, 0, &[Event::Ready(ReadyTask::first(task, flow.class(task, 1)))]))
-        .collect();
-    // Whatever runs holds much more than there is, as soon as it runs.
-    let (mut running, mut stops, mut failed) = (Vec::new(), 0, 0);
-    for second in 1..200 {
-        let mut events = Vec::new();
-        for command in commands.drain(..) {
-            match command {
-                Command::Start { slot, .. } => running.push(slot),
-                Command::Kill { slot, why, .. } => {
-                    running.retain(|other| *other != slot);
-                    stops += u32::from(why == KillReason::Memory);
-                    events.push(Event::Finished { slot, end: End::Killed });
-                }
-                Command::Fail { .. } => failed += 1,
-                _ => {}
-            }
-        }
-        let uses = Uses { bytes: ALL * 2, computing_us: 0 };
-        events.extend(running.iter().map(|slot| Event::Uses { slot: *slot, uses }));
-        events.push(Event::FreeMemory { bytes: 0 });
-        commands = step(&mut node, second, &events);
-    }
-    assert_eq!(failed, 6, "each fails when it is alone");
-    assert!(stops <= 6 * 8, "{stops} stops");
 }
 
 fn step(node: &mut Node, seconds: u64, events: &[Event]) -> Vec<Command> {

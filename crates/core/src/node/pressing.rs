@@ -19,9 +19,6 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(5);
 /// Whom the kernel kills more often than this fails, whatever room there is.
 const MOST_KILLS: u32 = 5;
 
-/// Who was stopped so often has nobody beside it the next time.
-const MOST_STOPS: u32 = 8;
-
 /// A task that was stopped.
 #[derive(Clone, Copy, Debug)]
 struct Aside {
@@ -39,20 +36,13 @@ pub(super) struct Pressing {
     aside: VecDeque<Aside>,
     /// What tasks need that were stopped, or are about to be.
     known: BTreeMap<TaskId, u64>,
-    /// How often the kernel has killed a task, and how often it was stopped here.
+    /// How often the kernel has killed a task.
     kills: BTreeMap<TaskId, u32>,
-    stops: BTreeMap<TaskId, u32>,
 }
 
 impl Pressing {
     pub(super) fn new(headroom: Headroom) -> Pressing {
-        Pressing {
-            headroom,
-            aside: VecDeque::new(),
-            known: BTreeMap::new(),
-            kills: BTreeMap::new(),
-            stops: BTreeMap::new(),
-        }
+        Pressing { headroom, aside: VecDeque::new(), known: BTreeMap::new(), kills: BTreeMap::new() }
     }
 
     pub(super) fn headroom(&self) -> &Headroom {
@@ -71,14 +61,6 @@ impl Pressing {
     /// What a task turned out to need that was stopped, and has not started again.
     pub(super) fn known_bytes(&self, task: TaskId) -> Option<u64> {
         self.known.get(&task).copied()
-    }
-
-    /// A task has to go that turned out to need so much.
-    fn stopped(&mut self, task: TaskId, bytes: u64) {
-        let stops = self.stops.entry(task).or_default();
-        *stops += 1;
-        let needed = if *stops < MOST_STOPS { bytes } else { self.headroom.all_bytes() };
-        self.known.insert(task, needed);
     }
 
     /// How many wait.
@@ -122,7 +104,7 @@ impl Node {
     /// Takes in what an attempt uses.
     pub(super) fn uses(&mut self, now: Time, slot: SlotId, uses: &Uses) {
         let Some(running) = &self.slots[slot.index()] else { return };
-        self.policies.pack.uses(running.demand, now.since(running.started), uses);
+        self.policies.pack.uses(now, running.demand, now.since(running.started), uses);
         if let Some(pressing) = &mut self.pressing {
             pressing.headroom.uses(now, slot, uses);
         }
@@ -136,7 +118,7 @@ impl Node {
                 Relief::Later { bytes } => {
                     let running = self.slots[slot.index()].as_ref().expect("who is to go is there");
                     let pressing = self.pressing.as_mut().expect("it has just spoken");
-                    pressing.stopped(running.ready.task, bytes);
+                    pressing.known.insert(running.ready.task, bytes);
                     KillReason::Memory
                 }
                 Relief::Never => KillReason::TooLarge,

@@ -97,7 +97,7 @@ pub trait Pack: Send {
     /// A task of a kind waits no more.
     fn unqueued(&mut self, _kind: KindId) {}
     /// An attempt that has run for so long uses this, and goes on.
-    fn uses(&mut self, _demand: DemandId, _runs_for: Duration, _uses: &Uses) {}
+    fn uses(&mut self, _now: Time, _demand: DemandId, _runs_for: Duration, _uses: &Uses) {}
     /// An attempt that is about to end has taken this.
     fn spent(&mut self, _now: Time, _demand: DemandId, _spent: &Spent) {}
     /// The node has used this since it was last measured; says what is different from now on.

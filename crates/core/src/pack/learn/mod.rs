@@ -19,7 +19,7 @@ mod search;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use self::search::{SILENT, Search, Seen};
+use self::search::{Look, SILENT, Search, Seen};
 use super::dominant::{Resource, dominant};
 use super::sample::{Sample, Spent, Uses, WHOLE};
 use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
@@ -51,8 +51,10 @@ const AS_GOOD_AS_IDLE: f64 = 0.1;
 const REMEMBERED: u32 = 8;
 /// From here on, a task mostly computes.
 const MOSTLY_COMPUTES: f64 = 0.5;
-/// From here on, cores say how many are worth it.
+/// From here on, cores say how many are worth it; and if they do already, or did not so far, from here on.
 const KNOWS_CORES: f64 = 0.3;
+const STILL_KNOWS_CORES: f64 = 0.22;
+const KNOWS_CORES_AFTER_ALL: f64 = 0.38;
 /// What has changed by less than one part of so many is not said again.
 const SAID_AGAIN: u32 = 5;
 /// From here on, of all cores and of one, strangers want them as well; and below half of that, they have gone.
@@ -69,11 +71,6 @@ fn side(need: f64) -> usize {
     usize::from(need < MOSTLY_COMPUTES)
 }
 
-/// Whether tasks that need so much of a core are limited by the cores that there are, before anything else.
-fn knows_cores(need: f64) -> bool {
-    need >= KNOWS_CORES
-}
-
 #[derive(Clone, Debug)]
 struct State {
     waiting: u32,
@@ -82,6 +79,8 @@ struct State {
     need: f64,
     /// Whether that is more than a guess.
     is_known: bool,
+    /// Whether it is the cores that limit them, before anything else.
+    is_by_cores: bool,
     /// For how long the task had run that this was last told of.
     told_of: Duration,
     /// How often that was seen of one that has ended, up to some; what is recalled counts as one.
@@ -100,6 +99,19 @@ struct State {
     waits_for: Option<Resource>,
     /// How many at once it was said last.
     said: Option<u32>,
+}
+
+/// What a task counts for beside others.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    need: f64,
+    is_by_cores: bool,
+}
+
+impl State {
+    fn counts(&self) -> Counts {
+        Counts { need: self.need, is_by_cores: self.is_by_cores }
+    }
 }
 
 /// The policy of a node.
@@ -162,6 +174,7 @@ impl Learn {
             running: 0,
             need: 1.0,
             is_known: false,
+            is_by_cores: true,
             told_of: Duration::ZERO,
             seen: 0,
             has_ended: false,
@@ -178,26 +191,33 @@ impl Learn {
     /// Another idea of what a task of a kind needs.
     fn set_need(&mut self, kind: KindId, need: f64) {
         let state = self.state(kind);
-        let (before, running) = (state.need, state.running);
+        let (before, running) = (state.counts(), state.running);
+        // Whoever is about there would be taken for the one now and for the other then.
+        let enough = match (state.seen, state.is_by_cores) {
+            (0, _) => KNOWS_CORES,
+            (_, true) => STILL_KNOWS_CORES,
+            (_, false) => KNOWS_CORES_AFTER_ALL,
+        };
         (state.need, state.is_known) = (need.clamp(LEAST_NEED, 1e6), true);
-        let after = state.need;
-        if knows_cores(before) && !knows_cores(after) {
+        let was_by_cores = std::mem::replace(&mut state.is_by_cores, state.need >= enough);
+        if was_by_cores && !state.is_by_cores {
             state.search.begin_at(running);
         }
+        let after = state.counts();
         self.add(before, -f64::from(running));
         self.add(after, running.into());
     }
 
-    /// So many more tasks run that need so much each.
-    fn add(&mut self, need: f64, tasks: f64) {
-        let counted = self.counted(need);
+    /// So many more tasks run that count for so much each.
+    fn add(&mut self, counts: Counts, tasks: f64) {
+        let counted = self.counted(counts);
         let needed = &mut self.needed[side(counted)];
         *needed = (*needed + counted * tasks).max(0.0);
     }
 
     /// What a task counts for that needs so much of a core.
-    fn counted(&self, need: f64) -> f64 {
-        if self.has_strangers && knows_cores(need) { need.max(1.0) } else { need }
+    fn counted(&self, Counts { need, is_by_cores }: Counts) -> f64 {
+        if self.has_strangers && is_by_cores { need.max(1.0) } else { need }
     }
 
     /// Looks whether others want cores as well; if that is new, all tasks count for something else.
@@ -209,18 +229,18 @@ impl Learn {
         }
         (self.has_strangers, self.needed) = (are_there, [0.0; 2]);
         let at_work = self.at_work.iter().map(|kind| &self.states[kind]);
-        let running: Vec<(f64, u32)> = at_work.map(|state| (state.need, state.running)).collect();
-        running.into_iter().for_each(|(need, running)| self.add(need, running.into()));
+        let running: Vec<(Counts, u32)> = at_work.map(|state| (state.counts(), state.running)).collect();
+        running.into_iter().for_each(|(counts, running)| self.add(counts, running.into()));
     }
 
     /// How many of a kind are worth it: where they need the cores, those say it.
     fn worth(&self, state: &State) -> u32 {
-        if knows_cores(state.need) { self.capacity.width } else { state.search.width() }
+        if state.is_by_cores { self.capacity.width } else { state.search.width() }
     }
 
     /// How many of a kind could run if nobody else did.
     fn width(&self, state: &State) -> u32 {
-        let by_cores = (self.cores * self.promised / self.counted(state.need)).ceil().min(f64::from(u32::MAX)) as u32;
+        let by_cores = (self.cores * self.promised / self.counted(state.counts())).ceil().min(f64::from(u32::MAX)) as u32;
         by_cores.clamp(1, self.capacity.width).min(self.worth(state))
     }
 
@@ -280,7 +300,10 @@ impl Pack for Learn {
     fn admits(&self, demand: DemandId) -> bool {
         let asked = self.asked(demand);
         let (need, running, width) = match self.states.get(&self.kinds.of(demand)) {
-            Some(state) => (self.counted(state.need.max(asked)), state.running, self.worth(state)),
+            Some(state) => {
+                let counts = Counts { need: state.need.max(asked), ..state.counts() };
+                (self.counted(counts), state.running, self.worth(state))
+            }
             None => (asked.max(1.0), 0, self.capacity.width),
         };
         // As near to all cores as may be: needs are about right, and a core that idles is lost.
@@ -301,9 +324,9 @@ impl Pack for Learn {
         }
         let state = self.state(kind);
         state.running += 1;
-        let need = state.need;
+        let counts = state.counts();
         self.at_work.insert(kind);
-        self.add(need, 1.0);
+        self.add(counts, 1.0);
         self.running += 1;
         self.reserved.take(self.kinds.asked(demand));
     }
@@ -312,8 +335,8 @@ impl Pack for Learn {
         let kind = self.kinds.of(demand);
         let state = self.state(kind);
         state.running -= 1;
-        let need = state.need;
-        self.add(need, -1.0);
+        let counts = state.counts();
+        self.add(counts, -1.0);
         self.running -= 1;
         self.reserved.give_back(self.kinds.asked(demand));
         if self.running == 0 {
@@ -354,9 +377,10 @@ impl Pack for Learn {
     }
 
     /// What long tasks need is seen before any of them has ended. Once some have, it is known what they needed as a whole.
-    fn uses(&mut self, demand: DemandId, runs_for: Duration, uses: &Uses) {
+    fn uses(&mut self, now: Time, demand: DemandId, runs_for: Duration, uses: &Uses) {
         let kind = self.kinds.of(demand);
         let state = self.state(kind);
+        state.search.computed(now, Look { age: runs_for, computed: Duration::from_micros(uses.computing_us) });
         // The longer it has run, the more that says: at first, a task is busy with beginning.
         if state.has_ended || runs_for < LONG_ENOUGH.max(state.told_of) {
             return;
@@ -401,8 +425,7 @@ impl Pack for Learn {
         let [network, disk, remote] = outside;
         let is_local = disk > network.max(remote);
         let is_idle = self.busy - strangers < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
-        let (work, busy) = (sample.moved_bytes_per_s as f64, self.busy);
-        let cores = self.cores;
+        let work = sample.moved_bytes_per_s as f64;
         // How much memory is held says nothing of what anybody waits for.
         let mut waited_for = shares;
         waited_for[Resource::Memory as usize] = 0.0;
@@ -413,14 +436,12 @@ impl Pack for Learn {
         for kind in std::mem::replace(&mut self.at_work, running) {
             let state = self.state(kind);
             let seen = Seen {
-                is_full: !knows_cores(state.need) && state.running >= state.search.width() && state.waiting > 0,
+                is_full: !state.is_by_cores && state.running >= state.search.width() && state.waiting > 0,
                 is_draining: state.running > state.search.width(),
                 done: std::mem::take(&mut state.done),
                 took: std::mem::take(&mut state.took),
                 // Of several, nobody knows whose it is.
                 work: if alone { work } else { 0.0 },
-                busy,
-                own_busy: f64::from(state.running) * state.need / cores,
                 time: state.time,
                 differs: state.differs,
                 is_idle,
@@ -442,7 +463,7 @@ impl Pack for Learn {
 
     fn found(&self, kind: KindId) -> Option<u32> {
         let state = self.states.get(&kind).filter(|state| state.seen > 0)?;
-        if knows_cores(state.need) { Some(self.width(state)) } else { state.search.found() }
+        if state.is_by_cores { Some(self.width(state)) } else { state.search.found() }
     }
 
     fn idle_kinds(&self) -> Vec<KindId> {

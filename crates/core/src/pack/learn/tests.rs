@@ -135,7 +135,7 @@ impl Machine {
             if age >= task.told_at * 2 {
                 task.told_at = age;
                 let uses = Uses { bytes: 1, computing_us: (task.had * 1e6) as u64 };
-                self.pack.uses(self.demands[task.kind], age, &uses);
+                self.pack.uses(self.now, self.demands[task.kind], age, &uses);
             }
         }
         let share = |used: f64| (used.clamp(0.0, 1.0) * f64::from(WHOLE)) as u32;

@@ -62,9 +62,9 @@ impl Search {
         }
         // Who is alone never waits for others, and that says nothing.
         if is_crowded && !self.is_dear && self.width > LEAST && mean < quickest.mul_f64(HARDLY_LONGER) {
-            (self.phase, self.try_at) = (Phase::Trying(None), None);
-            self.restart();
-            return Some(Why::Drifted);
+            self.try_at = None;
+            let ends = f64::from(self.width) / mean.as_secs_f64().max(1e-9);
+            return self.leap_from(now, Output { ends: Some(ends), work: self.moved() });
         }
         None
     }

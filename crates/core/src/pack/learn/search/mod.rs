@@ -4,6 +4,7 @@
 //! out, and stays, until as many tasks bring something else. Enough are as many as end in the time that one of them takes where it does not
 //! have to wait for others.
 
+mod early;
 mod fewer;
 mod keep;
 mod more;
@@ -11,6 +12,8 @@ mod output;
 
 use std::time::Duration;
 
+use self::early::Early;
+pub(super) use self::early::Look;
 use self::output::Output;
 use super::super::Why;
 use crate::time::Time;
@@ -54,9 +57,6 @@ pub(super) struct Seen {
     pub(super) took: Duration,
     /// How many bytes went through networks and to and from disks, in a second.
     pub(super) work: f64,
-    /// How busy cores are, and how busy tasks of the kind alone would make them.
-    pub(super) busy: f64,
-    pub(super) own_busy: f64,
     /// How long a task takes.
     pub(super) time: Duration,
     /// By how much that differs, on average.
@@ -118,11 +118,13 @@ pub(super) struct Search {
     done: u32,
     took: Duration,
     work: f64,
-    busy: f64,
     span: Duration,
-    /// For how long everything has idled, and from how many the number last leapt for that, with how busy cores were.
+    /// What those have computed that began after it was changed.
+    early: Early,
+    /// For how long everything has idled, and from how many the number last leapt for that, with what those had computed if that tells
+    /// anything.
     idle: Duration,
-    hurried_from: Option<(u32, f64)>,
+    hurried_from: Option<(u32, Option<Look>)>,
     /// When it is tried at last whether fewer would do.
     doubt_at: Option<Time>,
     /// The last number that was found good, if not best.
@@ -158,7 +160,7 @@ impl Search {
             hurried_from: None,
             doubt_at: None,
             held: None,
-            busy: 0.0,
+            early: Early::default(),
             changed_at,
         }
     }
@@ -174,7 +176,7 @@ impl Search {
 
     fn set(&mut self, width: u32, now: Time) {
         self.width = width.clamp(LEAST, self.most);
-        (self.changed_at, self.ended) = (now, 0);
+        (self.changed_at, self.ended, self.early) = (now, 0, Early::default());
         self.restart();
     }
 
@@ -196,10 +198,18 @@ impl Search {
         started >= self.changed_at
     }
 
+    /// A task that started when there were as many as now has computed for so long at some age.
+    pub(super) fn computed(&mut self, now: Time, look: Look) {
+        let is_as_old = self.hurried_from.and_then(|(_, before)| before).is_none_or(|before| look.age >= before.age);
+        if is_as_old && self.is_fresh(Time(now.0.saturating_sub(look.age.as_nanos() as u64))) {
+            self.early.take_in(look);
+        }
+    }
+
     /// Counts anew, of as many tasks as before.
     fn restart(&mut self) {
         (self.done, self.took, self.span) = (0, Duration::ZERO, Duration::ZERO);
-        (self.work, self.busy) = (0.0, 0.0);
+        self.work = 0.0;
     }
 
     /// Takes in what was seen; says why there is another number, if there is.
@@ -215,7 +225,6 @@ impl Search {
         self.ended += seen.done;
         self.took += seen.took;
         self.work += seen.work * span.as_secs_f64();
-        self.busy += seen.busy * span.as_secs_f64();
         self.span += span;
         if let Some(why) = self.hurry(now, seen) {
             return Some(why);
@@ -255,3 +264,6 @@ impl Search {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

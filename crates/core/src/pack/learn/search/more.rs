@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::early::Look;
 use super::output::{Output, is_clear, ratio};
 use super::{CLEARLY_PAYS, DRIFT, ENOUGH_DONE, HARDLY_LONGER, LEAP, NEXT_LEAP, Phase, Search, Seen};
 use crate::pack::Why;
@@ -9,10 +10,8 @@ use crate::time::Time;
 
 /// A leap has paid if so many times as much comes out.
 const PAYS: f64 = 1.1;
-/// Cores that are less busy than this tell nothing.
+/// Tasks that compute for less than this part of their time tell nothing by that.
 const LEAST_BUSY: f64 = 0.03;
-/// Cores that are busier than so many times what tasks compute are busy with something else.
-const OWN: f64 = 2.0;
 /// After so long, those that began with a leap are at it; and so many times as many bytes are more.
 const SOON_SEEN: Duration = Duration::from_millis(700);
 const MOVES_MORE: f64 = 1.05;
@@ -42,18 +41,19 @@ impl Search {
         if !may_hurry || !is_silent {
             return None;
         }
-        let busy = self.busy / self.span.as_secs_f64().max(1e-9);
-        if let Some((fewer, before)) = self.hurried_from
-            && before > LEAST_BUSY
-            && before < seen.own_busy * f64::from(fewer) / f64::from(self.width) * OWN
-            && busy < before * (1.0 + CLEARLY_PAYS * (f64::from(self.width) / f64::from(fewer) - 1.0))
-        {
-            // They do not even compute more: they are in each other's way.
-            self.leap = NEXT_LEAP;
-            self.set(fewer, now);
-            return Some(Why::Contention);
+        if let Some((fewer, Some(before))) = self.hurried_from {
+            // Whoever is as old as those were has computed as much at least, unless it is kept from it.
+            let computed = self.early.mean()?.computed.as_secs_f64();
+            let growth = f64::from(self.width) / f64::from(fewer);
+            if computed * growth < before.computed.as_secs_f64() * (1.0 + CLEARLY_PAYS * (growth - 1.0)) {
+                // They do not even compute more: they are in each other's way.
+                self.leap = NEXT_LEAP;
+                self.set(fewer, now);
+                return Some(Why::Contention);
+            }
         }
-        (self.hurried_from, self.idle) = (Some((self.width, busy)), Duration::ZERO);
+        let computes = |early: &Look| early.computed > early.age.mul_f64(LEAST_BUSY);
+        (self.hurried_from, self.idle) = (Some((self.width, self.early.mean().filter(computes))), Duration::ZERO);
         self.leap(now)
     }
 
@@ -74,7 +74,9 @@ impl Search {
             return Some(Output { ends: None, work: self.moved() });
         }
         let ends = before.ends.filter(|ends| *ends > 0.0)?;
-        let longest = f64::from(self.width) / ends / PAYS * SURELY;
+        // Those that ran before have to end first, and of few it takes more than one each until enough have ended.
+        let times = SURELY + f64::from(ENOUGH_DONE) / f64::from(self.width);
+        let longest = f64::from(self.width) / ends / PAYS * times;
         // Only the time counts in which there was enough to do.
         let is_too_long = self.done < ENOUGH_DONE && self.span.as_secs_f64() > longest;
         is_too_long.then_some(Output { ends: Some(0.0), work: None })
