@@ -235,7 +235,7 @@ pub fn find_all(flow: &Workflow, directory: &Path, names: &[String]) -> Result<V
     Ok(tasks)
 }
 
-/// Says what of the journal was lost.
+/// Says what of the journal was lost, and what was learnt that cannot be read.
 pub fn warn_of_damage(run: &Run, state: &Path) {
     if run.damaged_bytes() > 0 {
         note!(
@@ -244,6 +244,10 @@ pub fn warn_of_damage(run: &Run, state: &Path) {
             words::bytes(run.damaged_bytes()),
             state.join("journal").display()
         );
+    }
+    if let Some(error) = run.lost_learnt() {
+        let path = state.join("learnt.json");
+        note!("warning: cannot read what was learnt, {}: {error}\n  = help: it is learnt again", path.display());
     }
 }
 

@@ -40,9 +40,17 @@ fn what_cannot_be_read_is_said_and_learnt_anew() {
         std::fs::write(&path, damage).unwrap();
         let told = sandbox.throng(&["kinds"]).expect_code(2).stderr;
         assert!(told.contains("cannot read what was learnt") && told.contains("--forget"), "{told}");
-        sandbox.run(&["--pack", "learn", "--fresh", "--quiet"]).expect_code(0);
+        let told = sandbox.run(&["--pack", "learn", "--fresh"]).expect_code(0).stderr;
+        assert!(told.contains("warning: cannot read what was learnt"), "{told}");
         sandbox.throng(&["kinds"]).expect_code(0);
     }
+    // A directory in its place can neither be read nor replaced.
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir_all(path.join("something")).unwrap();
+    let told = sandbox.run(&["--pack", "learn", "--fresh"]).expect_code(0).stderr;
+    assert!(told.contains("warning: what was learnt could not be kept"), "{told}");
+    std::fs::remove_dir_all(&path).unwrap();
+    std::fs::write(&path, "").unwrap();
     // Nobody waits for somebody to write into a pipe.
     std::fs::remove_file(&path).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -343,6 +343,7 @@ impl Driver {
                 let CacheTally { hits, misses, .. } = core.node.cache_tally();
                 tier.end(hits, misses)
             }),
+            not_kept: None,
         })
     }
 

@@ -66,7 +66,8 @@ impl Keeping {
     /// Keeps what is known, now that so many tasks are done, unless that is what was known before.
     fn keep(&mut self, done: u64, pasts: impl FnOnce() -> Vec<KindPast>) {
         if done != self.done_when_kept {
-            self.shelf.keep(pasts());
+            // What cannot be kept now may be at the end, and then it is told if not.
+            let _ = self.shelf.keep(pasts());
             self.done_when_kept = done;
         }
     }

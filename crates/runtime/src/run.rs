@@ -120,6 +120,7 @@ pub struct Run {
     directory: RunDirectory,
     about: About,
     damaged_bytes: u64,
+    lost_learnt: Option<String>,
     clearing: Option<Clearing>,
     flow: Arc<Workflow>,
     lock: Arc<Lock>,
@@ -138,6 +139,11 @@ impl Run {
         self.damaged_bytes
     }
 
+    /// What is wrong with what earlier runs have learnt, if that cannot be read.
+    pub fn lost_learnt(&self) -> Option<&str> {
+        self.lost_learnt.as_deref()
+    }
+
     /// A handle by which others can watch and stop the run.
     pub fn engine(&self) -> Engine {
         self.driver.engine()
@@ -154,7 +160,7 @@ impl Run {
         if let Some(data) = end.data.as_mut().filter(|_| end.done == end.total) {
             data.expected = expect(self.flow.clone(), self.about.node.clone());
         }
-        self.shelf.keep(engine.pasts());
+        end.not_kept = self.shelf.keep(engine.pasts()).err().map(|error| error.to_string());
         self.about.end = Some(end.clone());
         self.directory.write_about(&self.about).map_err(EngineError::State)?;
         Ok(end)

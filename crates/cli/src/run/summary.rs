@@ -44,6 +44,9 @@ pub fn summarize(
     if let Some(learnt) = learnt_in_words(kinds) {
         note!("learnt: {learnt}; see `throng kinds{place}` and `throng report{place}`");
     }
+    if let Some(error) = &end.not_kept {
+        note!("warning: what was learnt could not be kept: {error}\n  = help: the next run learns it again");
+    }
     if let Some(data) = &end.data {
         note!("memory tier: {}", super::tier::in_words(data));
     }

@@ -100,5 +100,6 @@ fn end(flow: &Arc<Workflow>, cluster: &Cluster, outcome: &Outcome) -> RunEnd {
         makespan_s: seconds,
         tasks_per_s: outcome.throughput(),
         data,
+        not_kept: None,
     }
 }

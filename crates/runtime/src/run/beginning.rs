@@ -91,7 +91,10 @@ impl Outlook {
         state.set_home(&self.options.home)?;
         let host = host::describe();
         let machine = MachineType::of(&host);
-        let learnt = Learnt::read(&state.learnt()).of(&machine.name, self.flow.title()).to_vec();
+        let (learnt, lost_learnt) = match Learnt::look(&state.learnt()) {
+            Ok(learnt) => (learnt.unwrap_or_default().of(&machine.name, self.flow.title()).to_vec(), None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
         let setup = self.node_setup(&learnt);
         let place = self.options.directory.clone();
         // From here on there is something to take away again, so whoever wants to stop the run has to wait until it can be told.
@@ -170,7 +173,7 @@ impl Outlook {
             learnt,
             shelf: shelf.clone(),
         })?;
-        Ok(Run { driver, shelf, directory, about, damaged_bytes, clearing, flow, lock })
+        Ok(Run { driver, shelf, directory, about, damaged_bytes, lost_learnt, clearing, flow, lock })
     }
 
     fn open_journal(&self, state: &StateDirectory) -> Result<Journal, RunError> {

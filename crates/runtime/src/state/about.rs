@@ -173,6 +173,9 @@ pub struct RunEnd {
     /// What had to be brought for its tasks, if anything could have to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataEnd>,
+    /// Why what was learnt could not be kept, if it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
 }
 
 /// What had to be brought for tasks, and what was there.

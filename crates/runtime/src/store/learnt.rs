@@ -136,13 +136,14 @@ pub struct Shelf {
 
 impl Shelf {
     /// Keeps what is known now of kinds of tasks. What cannot be kept will be learnt again.
-    pub fn keep(&self, kinds: Vec<KindPast>) {
-        if kinds.is_empty() || self.lock.check_place().is_err() {
-            return;
+    pub fn keep(&self, kinds: Vec<KindPast>) -> Result<(), StateError> {
+        if kinds.is_empty() {
+            return Ok(());
         }
+        self.lock.check_place()?;
         let mut learnt = Learnt::read(&self.path);
         learnt.put(&self.machine, &self.workflow, kinds);
-        let _ = learnt.write(&self.path);
+        learnt.write(&self.path)
     }
 }
 

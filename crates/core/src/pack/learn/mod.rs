@@ -240,7 +240,8 @@ impl Learn {
 
     /// How many of a kind could run if nobody else did.
     fn width(&self, state: &State) -> u32 {
-        let by_cores = (self.cores * self.promised / self.counted(state.counts())).ceil().min(f64::from(u32::MAX)) as u32;
+        let by_cores =
+            (self.cores * self.promised / self.counted(state.counts())).ceil().min(f64::from(u32::MAX)) as u32;
         by_cores.clamp(1, self.capacity.width).min(self.worth(state))
     }
 
@@ -424,7 +425,8 @@ impl Pack for Learn {
         let outside = [Resource::Network, Resource::Disk, Resource::Remote].map(|resource| shares[resource as usize]);
         let [network, disk, remote] = outside;
         let is_local = disk > network.max(remote);
-        let is_idle = self.busy - strangers < HARDLY_BUSY && outside.into_iter().all(|share| share < HARDLY_BUSY);
+        let outside_is_idle = outside.into_iter().all(|share| share < HARDLY_BUSY);
+        let (cores, own_busy) = (self.cores, self.busy - strangers);
         let work = sample.moved_bytes_per_s as f64;
         // How much memory is held says nothing of what anybody waits for.
         let mut waited_for = shares;
@@ -435,6 +437,8 @@ impl Pack for Learn {
         let alone = running.len() == 1;
         for kind in std::mem::replace(&mut self.at_work, running) {
             let state = self.state(kind);
+            // What other kinds compute is not what this one waits for.
+            let busy = if alone { own_busy } else { f64::from(state.running) * state.need / cores };
             let seen = Seen {
                 is_full: !state.is_by_cores && state.running >= state.search.width() && state.waiting > 0,
                 is_draining: state.running > state.search.width(),
@@ -444,7 +448,7 @@ impl Pack for Learn {
                 work: if alone { work } else { 0.0 },
                 time: state.time,
                 differs: state.differs,
-                is_idle,
+                is_idle: outside_is_idle && busy < HARDLY_BUSY,
                 is_local,
                 is_silent: work < SILENT,
             };

@@ -319,6 +319,16 @@ fn kinds_that_need_different_things_run_beside_each_other() {
 }
 
 #[test]
+fn tasks_that_wait_are_soon_as_many_as_may_be_beside_others_that_compute() {
+    let kinds =
+        [Needs { computing: 0.3, ..Needs::default() }, Needs { computing: 0.002, waiting: 1.0, ..Needs::default() }];
+    let mut machine = Machine::new(&kinds, &[MANY, MANY]);
+    machine.mean(4);
+    let width = machine.mean(1);
+    assert!(width > 200.0, "{width}");
+}
+
+#[test]
 fn kinds_that_nobody_has_here_are_welcome_if_nothing_here_can_start() {
     let mut machine = Machine::new(&[Needs { computing: 0.3, ..Needs::default() }, Needs::default()], &[MANY, 0]);
     assert_eq!(machine.pack.idle_kinds(), [], "what waits here could start");
