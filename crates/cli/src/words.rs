@@ -154,7 +154,7 @@ pub fn ago(unix_ms: u64) -> String {
 pub fn why_width(why: Why) -> String {
     match why {
         Why::Profiled(resource) => format!("single ones need {} most", resource_word(resource)),
-        Why::Grows => "more bring more, or may".to_owned(),
+        Why::Grows => "more at once may bring more".to_owned(),
         Why::Contention => "so many more brought no more".to_owned(),
         Why::Drifted => "as many as before bring something else".to_owned(),
         Why::Cores => "so many keep the cores busy".to_owned(),

@@ -223,6 +223,8 @@ pub struct Queue {
     pub is_for_memory: bool,
     /// How many of its kind were worth running at once, if that is learnt; nothing if that was not known yet.
     pub at_once: Option<u32>,
+    /// How many of its kind ran, on average.
+    pub of_its_kind: f64,
 }
 
 /// A kind that held slots.

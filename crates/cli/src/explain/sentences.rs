@@ -240,6 +240,9 @@ fn holders(queue: &Queue) -> Option<String> {
     (!holders.is_empty()).then(|| format!("Meanwhile the {slots} were held by {}.", holders.join(", ")))
 }
 
+/// Less than this part of as many as there may be is fewer.
+const FEWER: f64 = 0.75;
+
 /// Who ran, where it is learnt how many of a kind are worth running at once: most slots are there only in case more are.
 fn beside(queue: &Queue, at_once: u32) -> String {
     let running: Vec<String> = (queue.held_by.iter())
@@ -248,7 +251,10 @@ fn beside(queue: &Queue, at_once: u32) -> String {
         .map(|(kind, tasks)| format!("{} {tasks:.1}", printable(kind)))
         .collect();
     let running = if running.is_empty() { "none".to_owned() } else { running.join(", ") };
-    format!("Meanwhile there ran, on average, {running}; {at_once} of its kind at once had been found best.")
+    // Whoever is kept from being so many is short of something else, and that is mostly memory.
+    let were_fewer = queue.of_its_kind < f64::from(at_once) * FEWER;
+    let room = if were_fewer { ", but there was no room for as many (memory, or cores)" } else { "" };
+    format!("Meanwhile there ran, on average, {running}; {at_once} of its kind at once had been found best{room}.")
 }
 
 fn queue_words(queue: &Queue, is_started: bool) -> Vec<String> {

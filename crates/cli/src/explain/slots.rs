@@ -88,6 +88,7 @@ impl<'a> Slots<'a> {
             watch.held_ns.iter().map(|(kind, ns)| Holder { kind: name(*kind), share: share(*ns) }).collect();
         held_by.sort_by(|left, right| right.share.total_cmp(&left.share));
         held_by.truncate(HOLDERS_SHOWN);
+        let own_ns = watch.held_ns.get(&self.flow.kind(self.task).0).copied().unwrap_or(0);
         let queue = Queue {
             seconds: waited.as_secs_f64(),
             inputs_came_s: watch.came.map_or(0.0, |came| came.since(watch.since).as_secs_f64()),
@@ -98,6 +99,7 @@ impl<'a> Slots<'a> {
             lacking: watch.lacking.into_iter().collect(),
             is_for_memory: false,
             at_once: self.at_once,
+            of_its_kind: share(own_ns) * f64::from(self.setup.width),
         };
         Some((watch.since, queue))
     }

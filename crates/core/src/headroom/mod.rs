@@ -35,6 +35,8 @@ const LOW: f64 = 0.03;
 const PLENTY: f64 = 0.12;
 /// With less, somebody goes if so many times what is free is coming.
 const BY_FAR: f64 = 1.5;
+/// Of tasks that come to hold more than this part, too few run for some to end while others grow.
+const LARGE: f64 = 0.125;
 /// How many times the usual spread there has to be room for.
 const CAUTION: f64 = 0.7;
 /// A task that is run again has room for so many times what it held.
@@ -47,6 +49,8 @@ const A_WHILE: Duration = Duration::from_millis(500);
 const BETWEEN_STALLS: Duration = Duration::from_secs(1);
 /// No more kinds than this are looked at to see whether there is room at all: a workflow may have as many as tasks.
 const KINDS_LOOKED_AT: usize = 64;
+/// No more tasks of earlier runs count than this, so that those of this run soon count for more.
+const MOST_RECALLED: u64 = 24;
 /// What a task holds has grown if it is more by this part.
 const GROWN: f64 = 1.02;
 
@@ -163,13 +167,15 @@ impl Headroom {
     /// What a task of a kind holds over its life that there is to be room for so much of.
     fn on_average(&self, kind: KindId, floor: f64) -> Expected {
         let expected = self.expected(kind, 0.0, floor);
-        Expected { bytes: (expected.bytes * self.share_of_growth(kind, Duration::ZERO)).max(floor), ..expected }
+        let share = self.share_of_growth(kind, Duration::ZERO, expected.bytes);
+        Expected { bytes: (expected.bytes * share).max(floor), ..expected }
     }
 
-    /// How much of what is still coming is there on average, over the rest of the life of a task of a kind: while some tasks grow, others
-    /// end.
-    fn share_of_growth(&self, kind: KindId, age: Duration) -> f64 {
-        self.peaks.get(&kind).map_or(1.0, |peaks| 1.0 - peaks.share_spent_growing(age) / 2.0)
+    /// How much of what is still coming is there on average, over the rest of the life of a task of a kind that comes to hold so much: while
+    /// some tasks grow, others end.
+    fn share_of_growth(&self, kind: KindId, age: Duration, peak: f64) -> f64 {
+        let peaks = self.peaks.get(&kind).filter(|_| peak <= LARGE * self.all);
+        peaks.map_or(1.0, |peaks| 1.0 - peaks.share_spent_growing(age) / 2.0)
     }
 
     /// What a task comes to hold of a kind of which none has ended: twice what those hold that have run for a while.
@@ -240,7 +246,7 @@ impl Headroom {
         self.free = (self.free + task.held).min(self.all);
         if let Some(peak) = peak_bytes {
             let peaks = self.peaks.entry(task.kind).or_default();
-            let (grew_for, ran_for) = (task.grew_at.since(task.started), now.since(task.started));
+            let (grew_for, ran_for) = (Some(task.grew_at.since(task.started)), now.since(task.started));
             // Who was never seen, and whose peak is not known, ended before anybody could look: so soon, nobody holds much.
             let most = task.most.max(peak as f64);
             peaks.learn(Ended { bytes: if most > 0.0 { most } else { HARDLY_ANY }, grew_for, ran_for });
@@ -257,8 +263,9 @@ impl Headroom {
         }
         let (Figure { mean, spread }, time) = (past.peak_bytes, Duration::from_secs_f64(past.time_s.mean.min(1e9)));
         let peaks = self.peaks.entry(kind).or_default();
-        for bytes in [mean - spread, mean, mean + spread] {
-            peaks.learn(Ended { bytes: bytes.max(0.0), grew_for: time, ran_for: time });
+        let like_those = [mean - spread, mean, mean + spread].into_iter().cycle();
+        for bytes in like_those.take(past.tasks.clamp(3, MOST_RECALLED) as usize) {
+            peaks.learn(Ended { bytes: bytes.max(0.0), grew_for: None, ran_for: time });
         }
     }
 
@@ -291,7 +298,7 @@ impl Headroom {
         } else {
             self.expected(task.kind, task.held, task.floor)
         };
-        let share = self.share_of_growth(task.kind, now.since(task.started));
+        let share = self.share_of_growth(task.kind, now.since(task.started), expected.bytes);
         let coming = ((expected.bytes - task.held) * share).max(task.floor - task.held).max(0.0);
         let variance = expected.variance;
         self.coming += coming - task.coming;

@@ -26,8 +26,8 @@ pub(super) struct Expected {
 pub(super) struct Ended {
     /// How much it held at most.
     pub(super) bytes: f64,
-    /// How long it went on growing.
-    pub(super) grew_for: Duration,
+    /// How long it went on growing, if anybody has looked.
+    pub(super) grew_for: Option<Duration>,
     pub(super) ran_for: Duration,
 }
 
@@ -36,8 +36,9 @@ pub(super) struct Ended {
 pub(super) struct Peaks {
     /// The last one at the end.
     recent: VecDeque<Ended>,
-    /// After so long, a task holds what it will hold.
+    /// After so long, a task holds what it will hold, and so many have shown that.
     settles_after: Duration,
+    grown: usize,
     /// How long tasks take.
     usual_time: Duration,
 }
@@ -49,9 +50,11 @@ impl Peaks {
             self.recent.pop_front();
         }
         self.recent.push_back(past);
-        let mut growing: Vec<Duration> = self.recent.iter().map(|past| past.grew_for).collect();
+        let mut growing: Vec<Duration> = self.recent.iter().filter_map(|past| past.grew_for).collect();
         growing.sort_unstable();
-        self.settles_after = growing[(growing.len() - 1) * NEARLY_ALL.0 / NEARLY_ALL.1];
+        self.grown = growing.len();
+        let nearly_all = growing.len().saturating_sub(1) * NEARLY_ALL.0 / NEARLY_ALL.1;
+        self.settles_after = growing.get(nearly_all).copied().unwrap_or_default();
         self.usual_time = self.recent.iter().map(|past| past.ran_for).sum::<Duration>() / self.recent.len() as u32;
     }
 
@@ -62,7 +65,7 @@ impl Peaks {
 
     /// After what time tasks hold what they will hold, if enough have been seen to know.
     pub(super) fn settles_after(&self) -> Option<Duration> {
-        (self.recent.len() >= ENOUGH).then_some(self.settles_after)
+        (self.grown >= ENOUGH).then_some(self.settles_after)
     }
 
     /// For what part of the rest of its life a task grows that is so old.
@@ -95,7 +98,7 @@ mod tests {
     fn what_a_task_holds_tells_what_it_may_yet_hold() {
         let mut peaks = Peaks::default();
         for (bytes, seconds) in [(100.0, 1), (200.0, 2), (300.0, 1), (400.0, 1)] {
-            let (grew_for, ran_for) = (Duration::from_secs(seconds), Duration::from_secs(4));
+            let (grew_for, ran_for) = (Some(Duration::from_secs(seconds)), Duration::from_secs(4));
             peaks.learn(Ended { bytes, grew_for, ran_for });
         }
         assert_eq!(peaks.expect(0.0).bytes, 250.0);
@@ -108,7 +111,7 @@ mod tests {
     #[test]
     fn a_kind_that_grows_is_learnt_again() {
         let mut peaks = Peaks::default();
-        let past = |bytes| Ended { bytes, grew_for: Duration::ZERO, ran_for: Duration::ZERO };
+        let past = |bytes| Ended { bytes, grew_for: None, ran_for: Duration::ZERO };
         (0..100).for_each(|_| peaks.learn(past(100.0)));
         assert!(peaks.expect(0.0).bytes == 100.0 && peaks.expect(0.0).variance.sqrt() < 10.0);
         (0..REMEMBERED).for_each(|_| peaks.learn(past(500.0)));

@@ -179,6 +179,22 @@ fn nothing_overflows_and_little_is_left_unused() {
 }
 
 #[test]
+fn no_more_large_tasks_start_than_fit_when_all_are_grown() {
+    let flow = flow("tasks: { a: { foreach: { i: 1..9 }, run: 'x {i}', cpus: 0 } }");
+    let mut headroom = Headroom::new(ALL, 4, SLOTS, Kinds::new(&flow));
+    let figure = |mean| Figure { mean, spread: 0.0 };
+    let past = Past { tasks: 40, time_s: figure(2.0), peak_bytes: figure(0.3 * ALL as f64), ..Past::default() };
+    headroom.recall(KindId(0), &past);
+    let demand = flow.first_demand(TaskId(0));
+    let mut started = 0;
+    while headroom.has_room(demand) {
+        headroom.started(Time::START, SlotId(started), demand, 0);
+        started += 1;
+    }
+    assert_eq!(started, 3);
+}
+
+#[test]
 fn a_task_that_does_not_fit_even_alone_is_given_up() {
     let plans = plans(10, 1, |rng| Plan { peak: peak(rng), seconds: 1.0, grows_for: 0.5 });
     let large = Plan { peak: 1.5 * ALL as f64, seconds: 3.0, grows_for: 0.9 };
