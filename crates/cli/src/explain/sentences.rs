@@ -444,6 +444,16 @@ mod tests {
     }
 
     #[test]
+    fn who_could_not_be_as_many_as_are_worth_it_is_told_so() {
+        let said = |of_its_kind| {
+            let held_by = vec![Holder { kind: "hog".to_owned(), share: of_its_kind / 256.0 }];
+            beside(&Queue { slots: 256, held_by, of_its_kind, ..Queue::default() }, 8)
+        };
+        assert!(said(2.0).contains("hog 2.0; 8 of its kind at once") && said(2.0).contains("no room for as many"));
+        assert!(said(7.5).contains("hog 7.5; 8 of its kind at once") && !said(7.5).contains("no room"));
+    }
+
+    #[test]
     fn a_task_that_was_written_differently_waited_and_failed() {
         let mut account = account();
         account.why = Why {
