@@ -95,6 +95,21 @@ fn a_task_that_needs_more_memory_than_there_is_fails_with_a_word() {
     assert!(told.contains("too large for the memory there is"), "{told}");
 }
 
+#[test]
+fn what_the_children_of_a_task_held_that_was_too_large_is_on_record() {
+    let sandbox = Sandbox::with_flow(
+        r#"tasks: { huge: { run: "(head -c 90000000 /dev/zero; sleep 20) | tail -c 90000000 > /dev/null" } }"#,
+    );
+    sandbox.run(&["--pack", "learn", "--memory", "60MB", "--quiet"]).expect_code(1);
+    let recording = recording(&sandbox);
+    let usage = recording.entries().find_map(|(_, entry)| match entry {
+        Entry::Attempt(attempt) => Some(attempt.usage),
+        _ => None,
+    });
+    let usage = usage.unwrap();
+    assert!(usage.peak_memory_bytes >= 58_000_000 && !usage.peak_is_bound, "{usage:?}");
+}
+
 #[allow(clippy::print_stderr, reason = "whoever reads the log should know")]
 fn note_that_nothing_was_tried() {
     eprintln!("not tried: no control group for memory can be made here");

@@ -31,6 +31,7 @@ use crate::node_loop::Shared;
 use crate::process::{self, Exit, Launcher, group_is_alive, signal_group};
 use crate::run::Verify;
 use crate::tier::settle;
+use crate::took;
 pub use environment::BaseEnvironment;
 pub(crate) use environment::{holding, no_gpus};
 use streams::Streams;
@@ -448,7 +449,7 @@ impl<'a> SlotRunner<'a> {
         };
         let (exit, usage) = process::reap(pid, self.shared.own_peak_bytes.load(Ordering::Relaxed)).map_err(broken)?;
         result.attempt.ended = self.shared.clock.now();
-        result.attempt.usage = usage;
+        result.attempt.usage = took::with_held(usage, result.held_bytes);
         self.keep_output(result)?;
         if self.shared.orphans.are_there() {
             // One of them may go on printing, and must not do so in the next task's name.

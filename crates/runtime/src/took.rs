@@ -25,6 +25,15 @@ pub(crate) fn took(result: &AttemptResult) -> Took {
     }
 }
 
+/// The peak of an attempt as it goes on record: of one that is killed, the kernel tells nothing of processes for which nobody has waited, and the
+/// meter may have seen more than that.
+pub(crate) fn with_held(usage: Usage, held_bytes: u64) -> Usage {
+    if held_bytes <= usage.peak_memory_bytes {
+        return usage;
+    }
+    Usage { peak_memory_bytes: held_bytes, peak_is_bound: false, ..usage }
+}
+
 /// What a timer took, for a node that learns.
 pub(crate) fn slept(time: Duration) -> Spent {
     Spent { time_us: time.as_micros() as u64, ..Spent::default() }
@@ -65,5 +74,15 @@ mod tests {
         assert_eq!(peaks(100, false, 90), (100.0, 100), "it held more between two looks");
         assert_eq!(peaks(100, false, 300), (300.0, 100), "it has several processes");
         assert_eq!(peaks(100, true, 30), (30.0, 0), "the first is the engine's");
+    }
+
+    #[test]
+    fn what_was_seen_goes_on_record_if_it_is_more() {
+        let peak = |peak_memory_bytes, peak_is_bound, held_bytes| {
+            let usage = with_held(Usage { peak_memory_bytes, peak_is_bound, ..Usage::default() }, held_bytes);
+            (usage.peak_memory_bytes, usage.peak_is_bound)
+        };
+        assert_eq!((peak(100, true, 30), peak(100, false, 30)), ((100, true), (100, false)));
+        assert_eq!((peak(100, true, 300), peak(100, false, 300)), ((300, false), (300, false)));
     }
 }
