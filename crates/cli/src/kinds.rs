@@ -18,7 +18,10 @@ Example:
   throng kinds --json          the same for programs
 
 Every run learns how long tasks take and what they need; `throng run --pack learn` begins with that, and learns how many at
-once are best. `throng run` and `throng simulate` take times from here where a workflow has no `estimate`.";
+once are best. `throng run` and `throng simulate` take times from here where a workflow has no `estimate`.
+
+A figure behind ± says by how much tasks differ; `mean within`, by how much their average time may be wrong. A kind that needs
+nothing most waits: for a network, a server or for time to pass.";
 
 /// What `throng kinds` takes.
 #[derive(Args)]
@@ -83,7 +86,7 @@ fn needs_most(past: &Past, known: &OfWorkflow) -> &'static str {
         Need::Disks => "disks",
         Need::Network => "network",
         Need::Shared => "shared storage",
-        Need::Nothing => "waits",
+        Need::Nothing => "nothing: waits",
     }
 }
 
@@ -120,7 +123,7 @@ fn figures(known: &OfWorkflow) -> Value {
 const NAME_LETTERS: usize = 60;
 
 const HEADING: [&str; 10] =
-    ["kind", "tasks", "at once", "time", "cores", "memory", "read", "written", "needs most", "sure to"];
+    ["kind", "tasks", "at once", "time", "cores", "memory", "read", "written", "needs most", "mean within"];
 
 fn table(known: &OfWorkflow) -> Vec<String> {
     let with_spread = |mean: String, spread: String| format!("{mean} ± {spread}");

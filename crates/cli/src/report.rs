@@ -111,6 +111,7 @@ impl Report {
         let about = &recording.about;
         let setup = Setup {
             slots: about.node.width,
+            cores: about.host.cores,
             fail_fast: about.node.fail_fast,
             until: (state == "running").then(|| time_now(about, recording.first_time())),
         };

@@ -235,7 +235,7 @@ fn in_words(time: Time, entry: &Entry) -> Vec<(Time, String)> {
 
 fn attempt_in_words(attempt: &Attempt) -> Vec<(Time, String)> {
     let usage = &attempt.usage;
-    let cores = Time((usage.user_us + usage.system_us) * 1000).as_secs_f64();
+    let cores = Time(usage.core_us() * 1000).as_secs_f64();
     let at_most = if usage.peak_is_bound { "at most " } else { "" };
     vec![
         (attempt.staged, "staged".to_owned()),

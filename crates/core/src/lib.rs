@@ -29,6 +29,7 @@ pub mod predict;
 pub mod record;
 pub mod rng;
 pub mod shape;
+pub mod spelling;
 pub mod stale;
 pub mod store;
 pub mod temp;

@@ -1,5 +1,6 @@
 //! What tasks of a kind took in the past: for whoever wants to know beforehand what the next ones will take.
 
+use crate::pack::Found;
 use crate::pack::dominant::Resource;
 
 /// So many of the last ones count; what was longer ago fades.
@@ -104,6 +105,17 @@ impl Past {
         self.output_bytes.add(weight, took.output_bytes);
     }
 
+    /// The same with what was found out by whoever learns. How busy tasks kept cores says little of what they need where many want one: who knows
+    /// that is right.
+    pub fn with(&self, found: Found) -> Past {
+        Past {
+            width: found.width.or(self.width),
+            waits_for: found.waits_for.or(self.waits_for),
+            cores: Figure { mean: found.cores.unwrap_or(self.cores.mean), ..self.cores },
+            ..*self
+        }
+    }
+
     /// What a task needs most, on a machine with so much memory.
     pub fn needs_most(&self, memory_bytes: Option<u64>) -> Need {
         let moved = (self.read_bytes.mean + self.written_bytes.mean) / self.time_s.mean.max(1e-9);
@@ -161,6 +173,15 @@ mod tests {
         assert_eq!(waits_for(Resource::Network), Need::Network);
         assert_eq!(waits_for(Resource::Remote), Need::Shared);
         assert_eq!(waits_for(Resource::Cpu), Need::Nothing);
+    }
+
+    #[test]
+    fn who_has_learnt_knows_better_what_tasks_need() {
+        let mut past = Past { width: Some(2), ..Past::default() };
+        past.add(&Took { seconds: 2.0, core_seconds: 1.0, ..Took::default() });
+        let found = past.with(Found { cores: Some(0.96), waits_for: Some(Resource::Disk), ..Found::default() });
+        assert_eq!((found.width, found.waits_for, found.cores.mean), (Some(2), Some(Resource::Disk), 0.96));
+        assert_eq!(past.with(Found::default()), past);
     }
 
     #[test]

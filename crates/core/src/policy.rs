@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::spelling;
 use crate::workflow::quantity;
 
 /// A policy chosen by name, with its parameters as written.
@@ -21,7 +22,7 @@ pub struct Policy {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum BadPolicy {
     /// No policy has this name.
-    #[error("there is no {decision} policy `{name}`; known are {known}")]
+    #[error("there is no {decision} policy `{name}`; {}known are {known}", meant(name, known))]
     Unknown {
         /// Which of the four decisions it was for.
         decision: &'static str,
@@ -31,7 +32,7 @@ pub enum BadPolicy {
         known: String,
     },
     /// The policy does not have this parameter.
-    #[error("the policy `{policy}` has no parameter `{parameter}`{}", if known.is_empty() { "; it takes none".to_owned() } else { format!("; known are {known}") })]
+    #[error("the policy `{policy}` has no parameter `{parameter}`{}", if known.is_empty() { "; it takes none".to_owned() } else { format!("; {}known are {known}", meant(parameter, known)) })]
     Parameter {
         /// The policy.
         policy: String,
@@ -58,6 +59,12 @@ pub enum BadPolicy {
     /// A parameter is not written as `key=value`.
     #[error("`{0}` is not of the form key=value")]
     Form(String),
+}
+
+/// What may have been meant, of words with commas between them.
+fn meant(word: &str, known: &str) -> String {
+    let nearest = spelling::nearest(word, known.split(", "));
+    nearest.map_or_else(String::new, |nearest| format!("did you mean `{nearest}`? "))
 }
 
 impl FromStr for Policy {
@@ -147,10 +154,13 @@ impl Policy {
         self.value(parameter, default, "a whole number", |text| text.parse().ok())
     }
 
-    /// A parameter that is a length of time, not zero.
+    /// A parameter that is a length of time, not zero. Its unit is said: whoever writes 200 may well mean milliseconds.
     pub(crate) fn time(&self, parameter: &str, default: Duration) -> Result<Duration, BadPolicy> {
-        let read = |text: &str| quantity::duration(text).ok().filter(|time| !time.is_zero());
-        self.value(parameter, default, "a length of time such as 10s or 1ms", read)
+        let read = |text: &str| {
+            let time = quantity::duration(text).ok().filter(|time| !time.is_zero());
+            time.filter(|_| text.ends_with(char::is_alphabetic))
+        };
+        self.value(parameter, default, "a length of time with its unit, such as 10s or 1ms", read)
     }
 
     pub(crate) fn unknown(&self, decision: &'static str, known: &[&str]) -> BadPolicy {
@@ -170,5 +180,16 @@ mod tests {
         assert!("flds:t".parse::<Policy>().is_err());
         let twice = "flds:t=1,tt=1s,t=2".parse::<Policy>().unwrap_err();
         assert_eq!(twice.to_string(), "`t` is given twice");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_remedy() {
+        let policy: Policy = "lern:intervall=1s,interval=200".parse().unwrap();
+        let unknown = policy.unknown("pack", &["fixed", "learn"]).to_string();
+        assert_eq!(unknown, "there is no pack policy `lern`; did you mean `learn`? known are fixed, learn");
+        let parameter = policy.takes(&["interval", "most"]).unwrap_err().to_string();
+        assert!(parameter.ends_with("no parameter `intervall`; did you mean `interval`? known are interval, most"));
+        let unit = policy.time("interval", Duration::MAX).unwrap_err().to_string();
+        assert!(unit.ends_with("a length of time with its unit, such as 10s or 1ms"), "{unit}");
     }
 }

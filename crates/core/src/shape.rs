@@ -273,7 +273,7 @@ mod tests {
             depth: 3,
             width: 3,
             estimated: 4,
-            bound: LowerBound { work_ns: 17_000_000_000, slots: 1, chain_ns: 7_000_000_000 },
+            bound: LowerBound { work_ns: 17_000_000_000, slots: 1, chain_ns: 7_000_000_000, cores_ns: 0 },
             kinds: shape.kinds.clone(),
         };
         assert_eq!(shape, expected);

@@ -154,9 +154,7 @@ impl Engine {
         let core = self.shared.lock();
         let kinds = core.pasts.iter().zip(&core.kinds).enumerate().filter(|(_, (_, kind))| kind.done > 0);
         let learnt = |(at, (past, kind)): (usize, (&Past, &KindProgress))| {
-            let (width, waits_for) = (core.node.found(KindId::at(at)), core.node.waits_for(KindId::at(at)));
-            let past = Past { width: width.or(past.width), waits_for: waits_for.or(past.waits_for), ..*past };
-            KindPast::new(&kind.name, &past)
+            KindPast::new(&kind.name, &past.with(core.node.found(KindId::at(at))))
         };
         kinds.map(learnt).collect()
     }

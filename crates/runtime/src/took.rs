@@ -13,14 +13,13 @@ use crate::slot::AttemptResult;
 
 /// What an attempt took that has ended well, for those who want to know next time.
 pub(crate) fn took(result: &AttemptResult) -> Took {
-    const BLOCK_BYTES: f64 = 512.0;
     let Attempt { usage, started, ended, .. } = &result.attempt;
     Took {
         seconds: ended.since(*started).as_secs_f64(),
-        core_seconds: (usage.user_us + usage.system_us) as f64 / 1e6,
+        core_seconds: usage.core_us() as f64 / 1e6,
         peak_bytes: largest_process(usage).max(result.held_bytes) as f64,
-        read_bytes: usage.blocks_in as f64 * BLOCK_BYTES,
-        written_bytes: usage.blocks_out as f64 * BLOCK_BYTES,
+        read_bytes: usage.read_bytes() as f64,
+        written_bytes: usage.written_bytes() as f64,
         output_bytes: result.made.iter().map(|made| made.stamp.size as f64).sum(),
     }
 }
@@ -44,7 +43,7 @@ pub(crate) fn spent(attempt: &Attempt) -> Spent {
     let usage = &attempt.usage;
     Spent {
         time_us: attempt.ended.since(attempt.started).as_micros() as u64,
-        computing_us: usage.user_us.saturating_add(usage.system_us),
+        computing_us: usage.core_us(),
         peak_bytes: largest_process(usage),
     }
 }

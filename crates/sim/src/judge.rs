@@ -13,10 +13,11 @@ use crate::work::Work;
 /// Works out what no run could beat, and what the literature expects.
 pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
     let work = || Work::new(flow, cluster.variation, cluster.seed);
-    let slots = u32::try_from(outcome.slots).unwrap_or(u32::MAX);
+    let slots = cluster.slots();
     let ordinary = work();
     let bound = LowerBound::of(flow, slots, |task| ordinary.length(task).as_nanos() as u64);
     let (mean, fastest) = cluster.speeds();
+    let bound = LowerBound { cores_ns: cores_ns(flow, cluster, &ordinary), ..bound };
     outcome.work_ns = bound.work_ns;
     outcome.bound = at_speeds(bound, (mean, fastest));
     if flow.has_inputs() {
@@ -36,6 +37,17 @@ pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
     let at_mean = work().at_speed(mean);
     let (seconds, bytes) = (|task| at_mean.length(task).as_secs_f64(), |object| at_mean.bytes(object));
     outcome.analytic_seconds = expected_seconds(flow, slots, cluster.bandwidth as f64, seconds, bytes);
+}
+
+/// What tasks need of cores, where that is said, shared among all of the cluster.
+fn cores_ns(flow: &Workflow, cluster: &Cluster, work: &Work<'_>) -> u64 {
+    let Some(crowd) = &cluster.crowd else { return 0 };
+    let asked = |task| flow.resources(flow.first_demand(task)).cpus_milli as f64 / 1000.0;
+    let needs = |task: TaskId| crowd.needs_of(flow.kind_name(flow.kind(task)), asked(task)).cores;
+    let computed_s: f64 = flow.tasks().map(|task| work.length(task).as_secs_f64() * needs(task)).sum();
+    let cores: u32 = cluster.machine_types().map(|machine| machine.count * machine.cores).sum();
+    // A little less than it is, so that rounding never makes it more.
+    (computed_s / f64::from(cores.max(1)) * 1e9 * (1.0 - 1e-9)) as u64
 }
 
 /// The least time in which the shared file system can give out what it has: each file that somebody reads once.

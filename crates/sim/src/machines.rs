@@ -115,7 +115,8 @@ pub(crate) fn at_speeds(bound: LowerBound, (mean, fastest): (f64, f64)) -> Lower
     // A little less, so that no rounding makes more of it than is true.
     let scaled = |ns: f64, speed: f64| ns / speed * (1.0 - 1e-12);
     let work_ns = scaled(bound.work_ns as f64, mean) as u128;
-    LowerBound { work_ns, chain_ns: scaled(bound.chain_ns as f64, fastest) as u64, ..bound }
+    let cores_ns = scaled(bound.cores_ns as f64, mean) as u64;
+    LowerBound { work_ns, chain_ns: scaled(bound.chain_ns as f64, fastest) as u64, cores_ns, ..bound }
 }
 
 #[cfg(test)]

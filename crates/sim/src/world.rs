@@ -157,6 +157,8 @@ pub struct World {
     deaths_in_vain: u64,
     outcome: Outcome,
     busy: u32,
+    /// The most that there ever were.
+    most_busy: u32,
     is_done: Vec<u64>,
     commands: Vec<Command>,
     snapshots: Vec<Option<Memory>>,

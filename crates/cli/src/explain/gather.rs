@@ -259,7 +259,7 @@ impl Story {
         let seconds = attempt.ended.since(attempt.started).as_secs_f64();
         let has_process = !flow.is_builtin(scene.task);
         let usage = &attempt.usage;
-        let core_seconds = (usage.user_us + usage.system_us) as f64 / 1e6;
+        let core_seconds = usage.core_us() as f64 / 1e6;
         // Of several ways to run, the preferred one; which was taken is not on record.
         let way = flow.alternatives(flow.class(scene.task, attempt.attempt)).next();
         let asked = way.map_or(0, |demand| flow.demand(demand).memory_bytes);

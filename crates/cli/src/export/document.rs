@@ -215,7 +215,7 @@ impl<'a> Document<'a> {
             value["readBytes"] = json!(usage.read_bytes());
             value["writtenBytes"] = json!(usage.written_bytes());
             if measured.seconds > 0.0 {
-                let busy = (usage.user_us + usage.system_us) as f64 / 1e6;
+                let busy = usage.core_us() as f64 / 1e6;
                 value["avgCPU"] = json!((busy / measured.seconds * 1e6).round() / 1e4);
             }
         }

@@ -80,7 +80,7 @@ impl Run {
 
 fn account(recording: &Recording) -> Account {
     let node = &recording.about.node;
-    let setup = Setup { slots: node.width, fail_fast: node.fail_fast, until: None };
+    let setup = Setup { slots: node.width, cores: recording.about.host.cores, fail_fast: node.fail_fast, until: None };
     Account::of(&recording.flow, setup, recording.entries())
 }
 

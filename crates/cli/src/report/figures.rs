@@ -111,6 +111,7 @@ fn bound(account: &Account) -> Value {
         "work_s": seconds(bound.work_ns),
         "share_s": seconds(bound.share_ns().into()),
         "chain_s": seconds(bound.chain_ns.into()),
+        "cores_s": seconds(bound.cores_ns.into()),
         "above": account.above_bound(),
         "of_makespan": account.of_bound(),
         "expected_s": account.expected_seconds,

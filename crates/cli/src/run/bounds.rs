@@ -75,7 +75,7 @@ impl Bounds {
     /// Of a run on record, if anything ran and took time.
     pub fn of_recording(recording: &Recording) -> Option<Bounds> {
         let makespan_s = recording.about.end.as_ref()?.makespan_s;
-        let mut lengths = Lengths::new(&recording.flow, recording.about.node.width);
+        let mut lengths = Lengths::new(&recording.flow, recording.about.node.width, recording.about.host.cores);
         recording.entries().for_each(|(time, entry)| lengths.take(time, &entry));
         (makespan_s > 0.0).then(|| Bounds::of(&lengths, makespan_s))
     }
@@ -114,7 +114,7 @@ pub fn judge(flow: &Workflow, run: &RunDirectory, end: &RunEnd) -> Judged {
     }
     // A record that cannot be read back is for `throng report` to complain about: the run itself went well.
     let Ok(about) = run.read_about() else { return Judged::Nothing };
-    let mut lengths = Lengths::new(flow, about.node.width);
+    let mut lengths = Lengths::new(flow, about.node.width, about.host.cores);
     let read = Following::open(run).and_then(|mut trace| trace.look(|time, entry| lengths.take(time, &entry)));
     if read.is_ok() { Judged::Bounds(Bounds::of(&lengths, end.makespan_s)) } else { Judged::Nothing }
 }

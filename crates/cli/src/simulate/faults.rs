@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn every_mistake_has_its_message() {
         for (text, message) in [
-            ("crsh:node=1", "there is no fault `crsh`; known are crash, crashes, drain"),
+            ("crsh:node=1", "there is no fault `crsh`; did you mean `crash`? known are crash, crashes, drain"),
             ("crash:node", "`node` is not of the form key=value"),
             ("crash:nod=1,at=1s", "the fault `crash` has no `nod`: write crash:node=3,at=10s,back=5s"),
             ("crash:node=1", "the fault `crash` needs `at`: write crash:node=3,at=10s,back=5s"),

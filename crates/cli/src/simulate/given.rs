@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use throng_core::policy::{BadPolicy, Policy};
+use throng_core::spelling;
 use throng_core::workflow::quantity;
 use throng_sim::faults::FOREVER;
 
@@ -25,7 +26,9 @@ pub fn read(text: &str, what: &str, known: &'static [Known]) -> Result<Policy, S
     let policy: Policy = text.parse().map_err(|error: BadPolicy| error.to_string())?;
     let Some(Known { name, example, .. }) = known.iter().find(|known| known.name == policy.name) else {
         let names: Vec<&str> = known.iter().map(|known| known.name).collect();
-        return Err(format!("there is no {what} `{}`; known are {}", policy.name, names.join(", ")));
+        let meant = spelling::nearest(&policy.name, names.iter().copied());
+        let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+        return Err(format!("there is no {what} `{}`; {meant}known are {}", policy.name, names.join(", ")));
     };
     let keys: Vec<&str> = example.split(',').filter_map(|part| Some(part.split_once('=')?.0)).collect();
     for (key, _) in &policy.parameters {

@@ -65,6 +65,9 @@ fn add(crowd: &mut Crowd, load: &Load) -> Result<(), String> {
                 memory_bytes: given.value("memory", Some(0), quantity::bytes)?,
                 memory_spread: given.amount("spread", Some(0.0), 1.0)?,
             };
+            if load.policy.parameters.iter().all(|(key, _)| key == "kind" || key == "spread") {
+                return Err(format!("the load `needs` says nothing: write needs:{}", given.known.example));
+            }
             let kind = given.value("kind", Some(None), |text| Ok(Some(text.to_owned())))?;
             crowd.needs.push(NeedsOf { kind, needs });
         }
@@ -107,7 +110,23 @@ pub fn crowd(loads: &[Load], flow: &Workflow, nodes: u32) -> Result<Option<Crowd
         let message = format!("there is no node {node}, only {}", words::count(nodes.into(), "node"));
         return Err(Failure::bad_input(message, "nodes are counted from 0"));
     }
+    refuse_without_effect(&crowd)?;
     Ok((!loads.is_empty()).then_some(crowd))
+}
+
+/// Whoever says what a network or a shared file system has to give wants to see something of it, and would not if no task uses it.
+fn refuse_without_effect(crowd: &Crowd) -> Result<(), Failure> {
+    let uses = |of: fn(&Needs) -> f64| crowd.needs.iter().any(|needs| of(&needs.needs) > 0.0);
+    let message = if !crowd.remote.is_empty() && !uses(|needs| needs.remote) {
+        ("remote", "the shared file system", "needs:remote=0.05")
+    } else if crowd.network_stops_at < 1.0 && !uses(|needs| needs.network) {
+        ("network", "the network", "needs:net=0.05")
+    } else {
+        return Ok(());
+    };
+    let (name, what, remedy) = message;
+    let message = format!("--load {name} changes nothing: no task is said to need {what}");
+    Err(Failure::bad_input(message, format!("say what tasks need of it as well, such as --load {remedy}")))
 }
 
 /// What is said, as it is written.
@@ -156,7 +175,9 @@ mod tests {
         written(&all).iter().for_each(|text| add(&mut again, &load(text).unwrap()).unwrap());
         assert_eq!(again, all);
         for (text, message) in [
-            ("need:cpu=1", "there is no load `need`; known are needs, network"),
+            ("need:cpu=1", "there is no load `need`; did you mean `needs`? known are needs, network"),
+            ("needs", "`needs` says nothing: write needs:kind=align"),
+            ("needs:kind=align", "`needs` says nothing"),
             ("needs:cpus=1", "the load `needs` has no `cpus`: write needs:kind=align"),
             ("needs:net=2", "net=2: write a number from 0 to 1"),
             ("network", "the load `network` needs `stops`"),

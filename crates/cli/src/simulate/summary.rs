@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use throng_core::pack;
 use throng_core::workflow::Workflow;
 use throng_sim::{Cluster, Faults, Outcome};
 
@@ -36,7 +37,7 @@ fn lines(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) -> Vec<Strin
         }
         lines.push(row("tasks", &words::thousands(outcome.done), "done"));
     } else {
-        lines.extend(times(outcome));
+        lines.extend(times(cluster, outcome));
     }
     lines.push(String::new());
     lines.extend(data(outcome));
@@ -90,11 +91,11 @@ pub fn policies(cluster: &Cluster) -> String {
     )
 }
 
-fn times(outcome: &Outcome) -> Vec<String> {
+fn times(cluster: &Cluster, outcome: &Outcome) -> Vec<String> {
     let mut lines = vec![row("makespan", &time(outcome.makespan), "from the beginning to the last end")];
     let limit = if outcome.shared_ns >= outcome.bound.ns() {
         "what the shared file system gives out"
-    } else if outcome.bound.chain_ns >= outcome.bound.share_ns() {
+    } else if outcome.bound.chain_ns >= outcome.bound.ns() {
         "tasks and data that wait for each other"
     } else {
         "the work on all cores"
@@ -119,9 +120,11 @@ fn times(outcome: &Outcome) -> Vec<String> {
     }
     lines.push(row("tasks", &words::thousands(outcome.done), &not_done(outcome)));
     lines.push(row("throughput", &words::rate(outcome.throughput()), "tasks"));
-    lines.push(row("a task costs", &seconds(outcome.seconds_per_task()), "of a core, idle time shared out"));
-    lines.push(row("efficiency", &percent(outcome.efficiency()), "of the cores' time was work that counts"));
-    lines.push(row("utilisation", &percent(outcome.utilisation()), "of the cores' time they were busy"));
+    let has_slots = cluster.width.is_some() || pack::learns(&cluster.pack);
+    let (one, all) = if has_slots { ("a slot", "used slots'") } else { ("a core", "the cores'") };
+    lines.push(row("a task costs", &seconds(outcome.seconds_per_task()), &format!("of {one}, idle time shared out")));
+    lines.push(row("efficiency", &percent(outcome.efficiency()), &format!("of {all} time was work that counts")));
+    lines.push(row("utilisation", &percent(outcome.utilisation()), &format!("of {all} time they were busy")));
     lines
 }
 

@@ -35,7 +35,7 @@ impl Tracing {
 
 /// The account of what is in a trace.
 pub fn account(flow: &Workflow, cluster: &Cluster, trace: &[u8]) -> Account {
-    let setup = Setup { slots: cluster.slots(), fail_fast: false, until: None };
+    let setup = Setup { slots: cluster.slots(), cores: 0, fail_fast: false, until: None };
     let entries = Reader::new(trace).into_iter().flatten().map_while(Result::ok);
     Account::of(flow, setup, entries)
 }

@@ -8,7 +8,7 @@ use crate::bound::{LowerBound, expected_at_hand_seconds};
 use crate::ids::TaskId;
 use crate::node::{Command, Event};
 use crate::time::Time;
-use crate::trace::Entry;
+use crate::trace::{Entry, Outcome};
 use crate::workflow::Workflow;
 
 /// Stands for a task that did not run. No task takes 584 years.
@@ -33,13 +33,16 @@ pub struct Lengths<'a> {
     /// How many slots were ever used, and whether it was learnt how many are worth using: then the others do not count.
     slots_used: u32,
     is_learnt: bool,
+    /// How much tasks computed that ended well, and on how many cores, if that is known.
+    core_us: u128,
+    cores: u32,
 }
 
 impl<'a> Lengths<'a> {
-    /// Nothing has run in any slot yet.
-    pub fn new(flow: &'a Workflow, slots: u32) -> Lengths<'a> {
+    /// Nothing has run in any slot yet, on so many cores (none if that is not known).
+    pub fn new(flow: &'a Workflow, slots: u32, cores: u32) -> Lengths<'a> {
         let (ns, open) = (vec![NEVER; flow.task_count()], vec![None; slots as usize]);
-        Lengths { flow, ns, open, slots_used: 0, is_learnt: false }
+        Lengths { flow, ns, open, slots_used: 0, is_learnt: false, core_us: 0, cores }
     }
 
     /// Takes in the next entry of the trace; one that does not fit those before it changes nothing.
@@ -53,6 +56,9 @@ impl<'a> Lengths<'a> {
             }
             Entry::Event(Event::Measured(_)) => self.is_learnt = true,
             Entry::Attempt(attempt) => {
+                if attempt.outcome == Outcome::Done {
+                    self.core_us += u128::from(attempt.usage.core_us());
+                }
                 let open = self.open.get_mut(attempt.slot.index()).and_then(Option::as_mut);
                 if let Some(open) = open.filter(|open| open.task == attempt.task) {
                     // Times of a damaged trace are brought into order.
@@ -85,7 +91,7 @@ impl<'a> Lengths<'a> {
 
     /// What the tasks that ran could not have been faster than in these slots.
     pub fn bound(&self) -> LowerBound {
-        LowerBound::of(self.flow, self.slots(), |task| self.of(task).unwrap_or(0))
+        LowerBound::of(self.flow, self.slots(), |task| self.of(task).unwrap_or(0)).computing(self.core_us, self.cores)
     }
 
     /// What the literature would have expected them to take, with data at hand: the analytic bound.

@@ -33,7 +33,7 @@ pub use utilisation::{Part, Parts, Utilisation};
 use crate::bound::{LowerBound, expected_at_hand_seconds};
 use crate::ids::TaskId;
 use crate::time::Time;
-use crate::trace::Entry;
+use crate::trace::{Entry, Outcome};
 use crate::workflow::Workflow;
 
 /// How many of the slowest attempts are named.
@@ -44,6 +44,8 @@ const SLOWEST: usize = 50;
 pub struct Setup {
     /// How many slots there were.
     pub slots: u32,
+    /// On how many cores; none if that is not known.
+    pub cores: u32,
     /// Whether nothing more was to start after a failure.
     pub fail_fast: bool,
     /// The present, if the run still goes on: what runs has run until now.
@@ -117,6 +119,8 @@ impl Account {
         let history::History { stints, tasks, utilisation, failed } = history::read(flow, setup, period, entries);
         let length_ns = |task: TaskId| Some(stints.get(tasks[task.index()].last_stint? as usize)?.compute_ns());
         let length_seconds = |task| length_ns(task).map(|ns| ns as f64 / 1e9);
+        let well = stints.iter().filter(|stint| stint.outcome == Some(Outcome::Done));
+        let core_us = well.map(|stint| u128::from(stint.usage.core_us())).sum();
         Account {
             slots: setup.slots,
             period,
@@ -125,7 +129,8 @@ impl Account {
             parts: utilisation.total(),
             utilisation,
             path: Path::back_from_the_end(&stints, period),
-            bound: LowerBound::of(flow, setup.slots, |task| length_ns(task).unwrap_or(0)),
+            bound: LowerBound::of(flow, setup.slots, |task| length_ns(task).unwrap_or(0))
+                .computing(core_us, setup.cores),
             expected_seconds: expected_at_hand_seconds(flow, setup.slots, length_seconds),
             slowest: slowest(&stints),
             failed,

@@ -21,7 +21,7 @@ fn flow(text: &str) -> Workflow {
 }
 
 fn setup(slots: u32) -> Setup {
-    Setup { slots, fail_fast: false, until: None }
+    Setup { slots, cores: 0, fail_fast: false, until: None }
 }
 
 fn account(flow: &Workflow, slots: u32, trace: &[(u64, Entry)]) -> Account {
@@ -96,7 +96,7 @@ fn the_time_of_slots_adds_up() {
     ];
     assert_eq!(parts(&account), expected);
     assert_eq!(account.parts.total(), 2 * 140);
-    assert_eq!(account.bound, LowerBound { work_ns: 120, slots: 2, chain_ns: 90 });
+    assert_eq!(account.bound, LowerBound { work_ns: 120, slots: 2, chain_ns: 90, cores_ns: 0 });
     assert_eq!(account.above_bound(), Some(140.0 / 90.0 - 1.0));
     assert_eq!(account.totals, Totals { tasks: 3, done: 3, attempts: 3, ..Totals::default() });
     assert_eq!(account.slowest, [1, 0, 2]);
@@ -325,7 +325,7 @@ fn bins_hold_what_the_whole_does() {
 #[test]
 fn lengths_of_tasks_without_a_process_are_what_they_say() {
     let flow = flow("tasks: { a: { noop: true }, b: { sleep: 50ns }, c: { sleep: 1s }, d: { noop: true } }");
-    let mut lengths = Lengths::new(&flow, 2);
+    let mut lengths = Lengths::new(&flow, 2, 0);
     for (time, entry) in [
         (100, start(0, 1, 0)),
         (100, start(1, 1, 1)),
@@ -469,8 +469,8 @@ proptest! {
     #[test]
     fn lengths_alone_are_those_of_the_account(tasks in prop::collection::vec(random_task(), 1..12), slots in 1..5u32) {
         let (flow, trace) = record(&tasks, slots);
-        let account = Account::of(&flow, setup(slots), trace.iter().copied());
-        let mut lengths = Lengths::new(&flow, slots);
+        let account = Account::of(&flow, Setup { cores: 2, ..setup(slots) }, trace.iter().copied());
+        let mut lengths = Lengths::new(&flow, slots, 2);
         trace.iter().for_each(|(time, entry)| lengths.take(*time, entry));
         for task in flow.tasks() {
             prop_assert_eq!(lengths.of(task), account.last_stint(task).map(Stint::compute_ns));
@@ -498,7 +498,7 @@ proptest! {
             })
             .collect();
         check_sums(&Account::of(&flow, setup(seen_slots), entries.iter().copied()));
-        let mut lengths = Lengths::new(&flow, seen_slots);
+        let mut lengths = Lengths::new(&flow, seen_slots, 0);
         entries.iter().for_each(|(time, entry)| lengths.take(*time, entry));
         prop_assert!(lengths.expected_seconds() >= 0.0);
     }

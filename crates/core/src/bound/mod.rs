@@ -1,7 +1,7 @@
 //! The least time in which tasks of given lengths could have run: by this a run is measured.
 //!
-//! Two things cannot be got round: the work has to be shared among the slots, and tasks that wait for each
-//! other run one after the other. The larger of the two is the bound. No schedule beats it, and the best one
+//! Three things cannot be got round: the work has to be shared among the slots, what of it is computing among the cores, and tasks
+//! that wait for each other run one after the other. The largest of them is the bound. No schedule beats it, and the best one
 //! may still be slower, so a run that comes close to it is certainly a good one.
 //!
 //! That bound knows nothing of data. With [`Moving`], the way through the graph takes as long as it must with the data that has to
@@ -30,6 +30,9 @@ pub struct LowerBound {
     pub slots: u32,
     /// The longest way through the graph, by the lengths of the tasks on it.
     pub chain_ns: u64,
+    /// What tasks computed, shared evenly among the cores: where there may be many more slots than cores, this is what counts. Nothing if
+    /// it is not known.
+    pub cores_ns: u64,
 }
 
 impl LowerBound {
@@ -46,7 +49,13 @@ impl LowerBound {
                 *begin = end.max(*begin);
             }
         }
-        LowerBound { work_ns, slots, chain_ns }
+        LowerBound { work_ns, slots, chain_ns, cores_ns: 0 }
+    }
+
+    /// The same for tasks that were seen to compute so much, on so many cores; none are not known.
+    pub fn computing(self, core_us: u128, cores: u32) -> LowerBound {
+        let share_us = core_us.checked_div(u128::from(cores)).unwrap_or(0);
+        LowerBound { cores_ns: u64::try_from(share_us * 1_000).unwrap_or(u64::MAX), ..self }
     }
 
     /// The work shared evenly among the slots.
@@ -57,7 +66,7 @@ impl LowerBound {
 
     /// The bound itself.
     pub fn ns(&self) -> u64 {
-        self.share_ns().max(self.chain_ns)
+        self.share_ns().max(self.chain_ns).max(self.cores_ns)
     }
 }
 
@@ -73,8 +82,10 @@ mod tests {
         let flow = Workflow::parse(text, Format::Yaml, "x", &NoFiles).unwrap();
         let lengths = [5, 3, 4, 1];
         let bound = |slots| LowerBound::of(&flow, slots, |task| lengths[task.index()]);
-        assert_eq!(bound(1), LowerBound { work_ns: 13, slots: 1, chain_ns: 9 });
+        assert_eq!(bound(1), LowerBound { work_ns: 13, slots: 1, chain_ns: 9, cores_ns: 0 });
         assert_eq!([bound(1).ns(), bound(2).ns(), bound(3).ns()], [13, 9, 9]);
+        // Eight slots, but they compute 22 µs together, on two cores.
+        assert_eq!([bound(8).computing(22, 2).ns(), bound(8).computing(22, 0).ns()], [11_000, 9]);
         assert_eq!(LowerBound::of(&Workflow::default(), 4, |_| 7).ns(), 0);
     }
 }

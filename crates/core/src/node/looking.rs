@@ -7,7 +7,7 @@ use super::pressing::Pressing;
 use super::stage::Stage;
 use super::{CacheTally, Conditions, Node, Stopping, Taker};
 use crate::ids::{KindId, ObjectId, SlotId, TaskId};
-use crate::pack::dominant::Resource;
+use crate::pack::Found;
 use crate::time::Time;
 
 impl Node {
@@ -150,14 +150,9 @@ impl Node {
         self.policies.pack.measures_every()
     }
 
-    /// How many tasks of a kind at once were found best, if that is learnt.
-    pub fn found(&self, kind: KindId) -> Option<u32> {
+    /// What was found out about a kind, if anything is learnt.
+    pub fn found(&self, kind: KindId) -> Found {
         self.policies.pack.found(kind)
-    }
-
-    /// What tasks of a kind wait for or take most of, as far as that is learnt.
-    pub fn waits_for(&self, kind: KindId) -> Option<Resource> {
-        self.policies.pack.waits_for(kind)
     }
 
     /// How much memory there is for tasks, where what they need of it is learnt.

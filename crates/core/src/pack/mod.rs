@@ -72,6 +72,17 @@ pub struct Change {
     pub why: Why,
 }
 
+/// What is found out about a kind, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// How many at once are best.
+    pub width: Option<u32>,
+    /// What its tasks wait for or take most of, of what only the node as a whole can tell.
+    pub waits_for: Option<Resource>,
+    /// How many cores one of its tasks keeps busy if nobody is in its way.
+    pub cores: Option<f64>,
+}
+
 /// Decides what may run beside what is running.
 pub trait Pack: Send {
     /// Whether one more task with this demand may start now.
@@ -84,13 +95,9 @@ pub trait Pack: Send {
     fn could_ever_admit(&self, demand: DemandId) -> bool;
     /// What tasks of a kind took in earlier runs on machines like this one: a starting point.
     fn recall(&mut self, _kind: KindId, _past: &Past) {}
-    /// How many of a kind at once were found best, as far as that is known: for the next run.
-    fn found(&self, _kind: KindId) -> Option<u32> {
-        None
-    }
-    /// What tasks of a kind wait for or take most of, of what only the node as a whole can tell, as far as that is known.
-    fn waits_for(&self, _kind: KindId) -> Option<Resource> {
-        None
+    /// What was found out about a kind: for the next run.
+    fn found(&self, _kind: KindId) -> Found {
+        Found::default()
     }
     /// A task of a kind waits.
     fn queued(&mut self, _kind: KindId) {}

@@ -89,6 +89,11 @@ pub struct Usage {
 const BLOCK_BYTES: u64 = 512;
 
 impl Usage {
+    /// Time on a core in all.
+    pub fn core_us(&self) -> u64 {
+        self.user_us.saturating_add(self.system_us)
+    }
+
     /// Read from disks.
     pub fn read_bytes(&self) -> u64 {
         self.blocks_in.saturating_mul(BLOCK_BYTES)

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::problem::{Mark, Problem};
-use super::spec::distance;
 use super::value::{Text, Value};
+use crate::spelling;
 
 /// The parameters that the tasks of one file may use.
 #[derive(Clone, Debug, Default)]
@@ -53,8 +53,7 @@ impl Params {
 
     /// The parameter whose name is most like this one.
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
-        let nearest = self.names().map(|known| (distance(name, known), known)).min();
-        nearest.filter(|(distance, known)| *distance <= known.len().max(4) / 2).map(|(_, known)| known)
+        spelling::nearest(name, self.names())
     }
 
     /// Writes parameters into text that no shell will see.

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::{Column, Workflow, path, spec::distance};
+use super::{Column, Workflow, path};
 use crate::ids::{ObjectId, TaskId};
+use crate::spelling::distance;
 
 /// A name that is neither a task nor a file of the workflow.
 #[derive(Debug, Error, PartialEq, Eq)]

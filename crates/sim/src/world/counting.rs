@@ -2,6 +2,7 @@
 
 use throng_core::ids::ObjectId;
 use throng_core::member::Member;
+use throng_core::pack;
 use throng_core::store::{Answer, Phase, Verb, Verdict};
 use throng_core::time::Time;
 
@@ -43,6 +44,7 @@ impl World {
 
     pub(super) fn set_busy(&mut self, change: i32) {
         self.busy = self.busy.saturating_add_signed(change);
+        self.most_busy = self.busy.max(self.most_busy);
         if self.wants_curve {
             let at = self.now.since(Time::START);
             match self.outcome.busy_curve.last_mut() {
@@ -55,6 +57,10 @@ impl World {
     /// Puts together what everybody has counted.
     pub(super) fn count_up(&mut self) {
         self.count_verdicts();
+        if pack::learns(&self.cluster.pack) {
+            // Nobody wanted to use all slots that there may be.
+            self.outcome.slots = u64::from(self.most_busy.max(1));
+        }
         self.outcome.used = self.used_in(self.outcome.makespan);
         self.outcome.events = self.agenda.planned();
         self.outcome.store_verbs = self.storage.verbs;

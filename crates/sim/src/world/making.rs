@@ -121,6 +121,7 @@ impl World {
             deaths_in_vain: 0,
             outcome,
             busy: 0,
+            most_busy: 0,
             commands: Vec::new(),
             wants_curve: false,
             recorder: None,

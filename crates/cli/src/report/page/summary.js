@@ -24,7 +24,12 @@ function headline() {
 function judgement() {
   if (totals.attempts === 0) return [' Nothing had to run.'];
   if (bound.above === null) return [' Its tasks took no time of their own: all of it was the engine.'];
-  const why = bound.chain_s >= bound.share_s ? 'tasks that wait for each other' : 'the work shared among the slots';
+  const limits = [
+    [bound.chain_s, 'tasks that wait for each other'],
+    [bound.cores_s, 'what tasks computed, shared among the cores'],
+    [bound.share_s, 'the work shared among the slots'],
+  ];
+  const why = limits.find(([seconds]) => seconds >= bound.bound_s)[1];
   const above = bound.above < 0.005 ? 'It could not have been faster' : `It took ${longer(bound.above)} ${bound.above < 1 ? 'than' : 'as'} the best possible`;
   const part = bound.of_makespan === null ? '' : ` (${percent(bound.of_makespan)} of the run)`;
   const expected = bound.expected_of_makespan === null ? '' : ` The analytic bound, with waiting in line, is ${seconds(bound.expected_s)} (${percent(bound.expected_of_makespan)}).`;

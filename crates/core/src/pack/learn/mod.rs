@@ -22,7 +22,7 @@ use std::time::Duration;
 use self::search::{Look, SILENT, Search, Seen};
 use super::dominant::{Resource, dominant};
 use super::sample::{Sample, Spent, Uses, WHOLE};
-use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
+use super::{Capacity, Change, Found, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -461,13 +461,14 @@ impl Pack for Learn {
         std::mem::take(&mut self.changes)
     }
 
-    fn waits_for(&self, kind: KindId) -> Option<Resource> {
-        self.states.get(&kind)?.waits_for
-    }
-
-    fn found(&self, kind: KindId) -> Option<u32> {
-        let state = self.states.get(&kind).filter(|state| state.seen > 0)?;
-        if state.is_by_cores { Some(self.width(state)) } else { state.search.found() }
+    fn found(&self, kind: KindId) -> Found {
+        let Some(state) = self.states.get(&kind) else { return Found::default() };
+        let width = if state.is_by_cores { Some(self.width(state)) } else { state.search.found() };
+        Found {
+            width: width.filter(|_| state.seen > 0),
+            waits_for: state.waits_for,
+            cores: state.has_ended.then_some(state.need),
+        }
     }
 
     fn idle_kinds(&self) -> Vec<KindId> {

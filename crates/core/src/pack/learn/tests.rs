@@ -273,6 +273,7 @@ fn what_was_recalled_is_corrected_by_tasks_that_still_run() {
     machine.mean(3);
     assert_eq!(machine.running.len(), 8, "as many as there would be room for");
     assert!(machine.pack.states[&KindId(0)].need > 0.9, "each of them wants a core");
+    assert_eq!(machine.pack.found(KindId(0)).cores, None, "none has ended");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use self::adaptation::{Adaptation, Config, Threshold};
 use super::dominant::{Resource, Use, beside_each_other, dominant};
 use super::sample::{Sample, Spent};
 use super::usual::{BINS, usual};
-use super::{Capacity, Change, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
+use super::{Capacity, Change, Found, Kinds, LEAST_INTERVAL, Pack, Reserved, Why, idle_kinds, most};
 use crate::ids::{DemandId, KindId};
 use crate::past::Past;
 use crate::policy::{BadPolicy, Policy};
@@ -281,16 +281,13 @@ impl Pack for Weasel {
         self.recalled.extend(past.width.map(|width| (kind, width)));
     }
 
-    fn waits_for(&self, kind: KindId) -> Option<Resource> {
-        match self.states.get(&kind)?.phase {
-            Phase::Adapting { dominant, .. } => Some(dominant),
-            Phase::Profiling { .. } => None,
+    fn found(&self, kind: KindId) -> Found {
+        match self.states.get(&kind) {
+            Some(State { phase: Phase::Adapting { dominant, .. }, width, .. }) => {
+                Found { width: Some(*width), waits_for: Some(*dominant), cores: None }
+            }
+            _ => Found::default(),
         }
-    }
-
-    fn found(&self, kind: KindId) -> Option<u32> {
-        let state = self.states.get(&kind)?;
-        matches!(state.phase, Phase::Adapting { .. }).then_some(state.width)
     }
 
     fn queued(&mut self, kind: KindId) {

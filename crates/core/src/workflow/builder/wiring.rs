@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use super::super::problem::{Mark, Problem};
 use super::super::select::find_rows;
-use super::super::{Column, PathPattern, Span, path, spec};
+use super::super::{Column, PathPattern, Span, path};
 use super::{Builder, LOG, NONE, OPTIONAL, STREAM, TEMP, Written};
 use crate::ids::{ObjectId, TaskId};
+use crate::spelling;
 
 /// References from tasks to objects or other tasks, together.
 const EDGES_LIMIT: usize = 500_000_000;
@@ -441,10 +442,9 @@ impl Builder<'_> {
 
     fn unknown_task(&self, name: &str, mark: Mark) -> Problem {
         let known = self.flow.templates.iter().take(10_000).map(|template| self.strings.strings.get(template.name));
-        let nearest = known.map(|known| (spec::distance(name, known), known)).min();
-        let remedy = match nearest {
-            Some((distance, known)) if distance <= name.len().max(3) / 2 => format!("did you mean `{known}`?"),
-            _ => "write the name of a task of this workflow".to_owned(),
+        let remedy = match spelling::nearest(name, known) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => "write the name of a task of this workflow".to_owned(),
         };
         Problem::new(mark, format!("there is no task named `{name}`"), remedy).spanning(name)
     }

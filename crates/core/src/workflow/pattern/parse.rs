@@ -1,12 +1,12 @@
 //! From text to pieces: what stands between braces, and every word for what cannot.
 
 use super::super::params::in_text;
-use super::super::spec::distance;
 use super::super::strings::Interner;
 use super::super::value::Value;
 use super::{
     ColumnName, FIELDS, Fact, GROUP, PATH_FIELDS, Piece, Scope, Selection, Side, Style, UNIT_FIELDS, What, Wrong,
 };
+use crate::spelling::distance;
 
 /// Parses a pattern into pieces.
 pub(crate) fn parse(text: &str, scope: &Scope, strings: &mut Interner, pieces: &mut Vec<Piece>) -> Result<(), Wrong> {

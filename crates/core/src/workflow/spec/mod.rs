@@ -20,6 +20,7 @@ use super::keys;
 use super::params::{Params, holds};
 use super::problem::Problem;
 use super::value::{Seen, Text, Value, note_key};
+use crate::spelling::distance;
 use scalar::{boolean, bytes, duration, integer, items, list, map, one_or_list, text, wrong};
 
 /// A task, or many, as the file says it.
@@ -445,20 +446,4 @@ pub(crate) fn unknown_key(key: &Text, place: &str, known: &[&str]) -> Problem {
         _ => format!("known keys are {}", known.join(", ")),
     };
     Problem::new(key.mark, format!("unknown key `{}` {place}", key.text), remedy).spanning(&key.text)
-}
-
-/// How many letters have to change to make one word of the other (Levenshtein).
-pub(crate) fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(256).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, letter) in one.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, candidate) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *candidate);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[other.len()]
 }

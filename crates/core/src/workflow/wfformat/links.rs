@@ -1,10 +1,10 @@
 //! Who waits for whom, as it is declared: the union of `parents` and `children`, with ids that all mean something.
 
 use super::super::problem::{Mark, Problem, ProblemList};
-use super::super::spec::distance;
 use super::super::value::Text;
 use super::document::{Document, Reference, twice};
 use super::remarks::Tally;
+use crate::spelling;
 
 /// The declared order of tasks.
 pub(super) struct Links {
@@ -101,10 +101,9 @@ fn unknown(document: &Document, id: u32, mark: Mark, whose: &str) -> Problem {
     let ids = &document.task_ids.strings;
     let name = ids.get(id);
     let known = document.tasks.iter().take(COMPARED).map(|task| ids.get(task.id.id));
-    let nearest = known.map(|known| (distance(name, known), known)).min();
-    let remedy = match nearest {
-        Some((distance, known)) if distance <= name.len().max(3) / 2 => format!("did you mean `{known}`?"),
-        _ => "write the id of a task of the specification".to_owned(),
+    let remedy = match spelling::nearest(name, known) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None => "write the id of a task of the specification".to_owned(),
     };
     Problem::new(mark, format!("{whose} names `{name}`, and no task has that id"), remedy).spanning(name)
 }
