@@ -32,6 +32,9 @@ struct Options {
     /// How often the best number and the engine's own are compared
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
+    /// How much of each load makes a pair: together they take as long as one does alone, or longer; loads that leave each other alone want 1
+    #[arg(long, default_value_t = 0.6)]
+    part: f64,
     /// Seed of the peaks of memory
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -51,14 +54,12 @@ enum Part {
     Memory,
 }
 
-/// So much of each load makes a pair: together they take as long as one does alone, or longer.
-const PART_OF_PAIR: f64 = 0.6;
-
 struct Bench {
     engine: Engine,
     place: Place,
     rounds: usize,
     cores: u32,
+    part_of_pair: f64,
 }
 
 fn main() -> Result<()> {
@@ -67,6 +68,7 @@ fn main() -> Result<()> {
         engine: Engine { throng: options.throng.canonicalize()? },
         place: Place::new()?,
         rounds: options.rounds as usize,
+        part_of_pair: options.part,
         cores: std::thread::available_parallelism()?.get() as u32,
     };
     let wants = |part| options.only.is_empty() || options.only.contains(&part);
@@ -138,7 +140,7 @@ impl Bench {
 
     /// Two loads, all tasks of the first queued before those of the second, beside one after the other.
     fn pairs(&self, loads: &[Load], options: &Options) -> Result<()> {
-        let part = |load: &Load| Load { tasks: (f64::from(load.tasks) * PART_OF_PAIR) as u32, ..load.clone() };
+        let part = |load: &Load| Load { tasks: (f64::from(load.tasks) * self.part_of_pair) as u32, ..load.clone() };
         let loads: Vec<Load> = loads.iter().map(part).collect();
         let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
         head();
