@@ -23,6 +23,7 @@ pub mod order;
 pub mod pack;
 pub mod past;
 pub mod place;
+pub mod plan;
 pub mod policy;
 pub mod pools;
 pub mod predict;

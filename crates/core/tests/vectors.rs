@@ -33,6 +33,13 @@ fn how_many_at_once() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+#[test]
+fn plans_for_a_budget() {
+    let (count, failed) = failures(include_str!("vectors/budget.json"));
+    assert_eq!(count, 35);
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 /// A part, an operation and an answer that are expected to fail do, each in its own words.
 #[test]
 fn what_differs_is_told() {

@@ -25,7 +25,7 @@ mod container;
 mod demand;
 mod edges;
 mod file;
-mod json;
+pub(crate) mod json;
 pub mod keys;
 mod params;
 pub mod path;
@@ -39,7 +39,7 @@ mod strings;
 mod table;
 mod value;
 pub mod wfformat;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -59,6 +59,14 @@ use crate::fingerprint::hash;
 use crate::ids::{KindId, ObjectId, TaskId, TemplateId};
 use pattern::Piece;
 use strings::Strings;
+
+/// What other files that people write are read with: they are YAML and JSON, too, and their mistakes are told in the same way.
+pub(crate) mod reading {
+    pub(crate) use super::problem::{Mark, Problem, Problems};
+    pub(crate) use super::spec::{scalar, unknown_key, wrong};
+    pub(crate) use super::value::{Seen, Text, Value, note_key};
+    pub(crate) use super::{json, yaml};
+}
 
 /// How a workflow's text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Reads cases, puts their requests to core, and compares the answers.
 
 mod bench;
+mod budget;
 mod compare;
 mod daws;
 mod mpdis;
@@ -59,6 +60,7 @@ impl Case {
 fn answer(part: &str, request: &Request) -> Result<Value, String> {
     let op = request.text("op")?;
     let answer = match part {
+        "budget" => budget::answer(op, request),
         "daws" => daws::answer(op, request),
         "mpdis" => mpdis::answer(op, request),
         "weasel" => weasel::answer(op, request),

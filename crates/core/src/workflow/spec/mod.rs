@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) use files::Entry;
 pub(crate) use foreach::{Dimension, Foreach, RESERVED, Records, TableFile, is_plain_name};
 pub(crate) use resources::{Demand, GPUS};
-pub(crate) use scalar::scalar;
+pub(crate) use scalar::{scalar, wrong};
 
 use super::command;
 use super::container::CONTAINER_RUNNERS;
@@ -21,7 +21,7 @@ use super::params::{Params, holds};
 use super::problem::Problem;
 use super::value::{Seen, Text, Value, note_key};
 use crate::spelling::distance;
-use scalar::{boolean, bytes, duration, integer, items, list, map, one_or_list, text, wrong};
+use scalar::{boolean, bytes, duration, integer, items, list, map, one_or_list, text};
 
 /// A task, or many, as the file says it.
 #[derive(Clone, Debug)]

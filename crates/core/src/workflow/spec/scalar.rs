@@ -97,7 +97,7 @@ pub(super) fn duration(key: &Text, text: &Text) -> Result<Duration, Problem> {
     quantity::duration(&text.text).map_err(|why| wrong(text, key, &format!("a time such as 90s or 5m ({why})")))
 }
 
-pub(super) fn wrong(text: &Text, key: &Text, wanted: &str) -> Problem {
+pub(crate) fn wrong(text: &Text, key: &Text, wanted: &str) -> Problem {
     Problem::new(text.mark, format!("`{}` cannot be `{}`", key.text, text.text), format!("it has to be {wanted}"))
         .spanning(&text.text)
 }

@@ -1,0 +1,182 @@
+//! Machines that can be rented: what each type has, what it costs, and how that is charged.
+//!
+//! ```yaml
+//! currency: USD
+//! billing: { by: hour, minimum: 1h }
+//! transfer: { between: 0.01 }            # for a GB
+//! machines:
+//!   m3.medium: { cpus: 1, memory: 3.75GiB, clock: 2.5GHz, speed: 1, price: 0.067, count: 30, start: 90s, bandwidth: 300Mbit }
+//! ```
+
+mod given;
+mod times;
+mod written;
+mod xml;
+
+pub use given::read as read_machines;
+pub use times::{TaskTime, Times, read as read_times};
+
+use super::money::Money;
+
+/// Seconds, minutes or hours, in nanoseconds.
+pub const SECOND_NS: u64 = 1_000_000_000;
+/// A minute.
+pub const MINUTE_NS: u64 = 60 * SECOND_NS;
+/// An hour.
+pub const HOUR_NS: u64 = 60 * MINUTE_NS;
+
+/// How the time of a machine is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Billing {
+    /// What is begun of this is charged as a whole.
+    pub unit_ns: u64,
+    /// No less than this is charged.
+    pub least_ns: u64,
+}
+
+impl Default for Billing {
+    fn default() -> Billing {
+        Billing { unit_ns: SECOND_NS, least_ns: 0 }
+    }
+}
+
+impl Billing {
+    /// For how long a machine is charged that was had for so long.
+    pub fn charged_ns(&self, time_ns: u64) -> u64 {
+        let time_ns = time_ns.max(self.least_ns);
+        time_ns.div_ceil(self.unit_ns.max(1)).saturating_mul(self.unit_ns.max(1))
+    }
+
+    /// What a machine of this price costs that was had for so long.
+    pub fn charge(&self, price_an_hour: Money, time_ns: u64) -> Money {
+        price_an_hour.for_time(self.charged_ns(time_ns))
+    }
+}
+
+/// What moving data costs, for a GB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transfer {
+    /// From outside to a machine.
+    pub into: Money,
+    /// From a machine to outside.
+    pub out: Money,
+    /// From one machine to another.
+    pub between: Money,
+}
+
+/// What so many bytes cost at a price for a GB.
+pub fn for_bytes(price_a_gb: Money, bytes: u64) -> Money {
+    let charge = (u128::from(price_a_gb.0) * u128::from(bytes)).div_ceil(1_000_000_000);
+    Money(u64::try_from(charge).unwrap_or(u64::MAX))
+}
+
+/// A type of machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// How many cores it has.
+    pub cpus: u32,
+    /// How much memory.
+    pub memory_bytes: u64,
+    /// How fast its cores run, in thousands of cycles a second; nothing if that is not said.
+    pub clock_khz: Option<u64>,
+    /// How many times as fast as an ordinary one it runs tasks.
+    pub speed: f64,
+    /// What it costs, for an hour.
+    pub price: Money,
+    /// How many can be had, if not as many as anyone likes.
+    pub count: Option<u32>,
+    /// How long one takes to be there.
+    pub start_ns: u64,
+    /// How many bytes a second it sends, and receives.
+    pub bandwidth: u64,
+    /// How its time is charged.
+    pub billing: Billing,
+}
+
+/// All types of machines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalogue {
+    /// In what prices are, for people.
+    pub currency: String,
+    /// The types, as they come.
+    pub machines: Vec<Machine>,
+    /// What moving data costs.
+    pub transfer: Transfer,
+}
+
+/// What is known of a real machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// How fast its cores run, in thousands of cycles a second; nothing if that is not known.
+    pub clock_khz: Option<u64>,
+    /// How many cores it has.
+    pub cpus: u32,
+    /// How much memory.
+    pub memory_bytes: u64,
+}
+
+impl Catalogue {
+    /// So many types can be told apart: a class of tasks has a bit for each.
+    pub const MOST_TYPES: usize = 64;
+
+    /// The number of a type by its name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.machines.iter().position(|machine| machine.name == name)
+    }
+
+    /// The type that a real machine is most like, by the thesis's distance: the roots of how far clocks and memories are apart, and how many cores. The
+    /// first of several. What is not known of either does not count.
+    pub fn nearest(&self, attributes: &Attributes) -> Option<usize> {
+        let apart = |one: u64, other: u64| (one.abs_diff(other) as f64).sqrt();
+        let distance = |machine: &Machine| {
+            let clock = machine.clock_khz.zip(attributes.clock_khz).map_or(0.0, |(one, other)| apart(one, other));
+            clock
+                + f64::from(machine.cpus.abs_diff(attributes.cpus))
+                + apart(machine.memory_bytes, attributes.memory_bytes)
+        };
+        let distances = self.machines.iter().map(distance).enumerate();
+        distances.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_begun_is_charged() {
+        let hourly = Billing { unit_ns: HOUR_NS, least_ns: HOUR_NS };
+        let price = Money::parse("0.10").unwrap();
+        assert_eq!(hourly.charge(price, 1), price);
+        assert_eq!(hourly.charge(price, HOUR_NS + 1), price.times(2));
+        let by_second = Billing { unit_ns: SECOND_NS, least_ns: MINUTE_NS };
+        assert_eq!(by_second.charged_ns(5), MINUTE_NS);
+        assert_eq!(by_second.charged_ns(MINUTE_NS + 1), MINUTE_NS + SECOND_NS);
+        assert_eq!(for_bytes(price, 1_500_000_000).to_string(), "0.15");
+    }
+
+    #[test]
+    fn a_machine_is_of_the_type_it_is_most_like() {
+        let machine = |name: &str, cpus, gib: u64, clock_khz| Machine {
+            name: name.to_owned(),
+            cpus,
+            memory_bytes: gib << 30,
+            clock_khz,
+            speed: 1.0,
+            price: Money::ZERO,
+            count: None,
+            start_ns: 0,
+            bandwidth: 125_000_000,
+            billing: Billing::default(),
+        };
+        let machines = vec![machine("small", 1, 4, Some(2_500_000)), machine("large", 8, 32, None)];
+        let catalogue = Catalogue { machines, ..Catalogue::default() };
+        let nearest = |cpus, gib: u64| {
+            catalogue.nearest(&Attributes { clock_khz: Some(2_400_000), cpus, memory_bytes: gib << 30 })
+        };
+        assert_eq!((nearest(2, 5), nearest(6, 30)), (Some(0), Some(1)));
+        assert_eq!(catalogue.find("large"), Some(1));
+    }
+}

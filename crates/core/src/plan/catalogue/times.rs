@@ -1,0 +1,120 @@
+//! How long tasks take on types of machines, as somebody has written it down.
+//!
+//! ```yaml
+//! times:
+//!   align: { m3.medium: 30s, m3.large: { time: 24s, spread: 2s } }
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::workflow::quantity;
+use crate::workflow::reading::{Problem, Problems, Text, Value};
+
+use super::written::{entries, is_xml, map, unknown, value};
+use super::xml;
+
+/// How long tasks of a kind take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskTime {
+    /// On average.
+    pub time_ns: u64,
+    /// By how much they differ from that; nothing if that is not known.
+    pub spread_ns: u64,
+}
+
+/// Times by kind and machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// By kind, then by machine.
+    known: BTreeMap<String, BTreeMap<String, TaskTime>>,
+}
+
+impl Times {
+    pub(super) fn put(&mut self, kind: &str, machine: &str, time: TaskTime) {
+        self.known.entry(plain(kind)).or_default().insert(machine.to_owned(), time);
+    }
+
+    /// What is said of a kind on a machine.
+    pub fn of(&self, kind: &str, machine: &str) -> Option<TaskTime> {
+        self.known.get(&plain(kind))?.get(machine).copied()
+    }
+
+    /// Kinds of which something is said, in plain letters.
+    pub fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.known.keys().map(String::as_str)
+    }
+
+    /// Machines of which something is said.
+    pub fn machines(&self) -> impl Iterator<Item = &str> {
+        self.known.values().flat_map(|of_kind| of_kind.keys().map(String::as_str))
+    }
+}
+
+/// A name as it is compared: whether its parts are joined by a point, a dash or a stroke makes no difference.
+pub fn plain(name: &str) -> String {
+    name.replace(['.', '_'], "-")
+}
+
+const EXAMPLE: &str = "{ m3.medium: 30s, m3.large: 24s }";
+
+/// Reads a table of times; `name` is that of the file, which says how it is written.
+pub fn read(text: &str, name: &str) -> Result<Times, Problems> {
+    if is_xml(name, text) {
+        return Ok(xml::times(text)?);
+    }
+    let mut times = Times::default();
+    for (key, value) in entries(text, name)? {
+        if key.text != "times" {
+            return Err(unknown(&key, "in a file of times", &["times"]).into());
+        }
+        for (kind, value) in map(&key, value, &format!("{{ align: {EXAMPLE} }}"))? {
+            for (machine, value) in map(&kind, value, EXAMPLE)? {
+                let time = time(&machine, value)?;
+                times.put(&kind.text, &machine.text, time);
+            }
+        }
+    }
+    Ok(times)
+}
+
+fn time(machine: &Text, value: Value) -> Result<TaskTime, Problem> {
+    let read = |text: &str| quantity::duration(text).map(|time| time.as_nanos() as u64);
+    let one = |key: &Text, value| self::value(key, value, "a time such as 90s", read);
+    if let Value::Scalar { .. } = value {
+        return Ok(TaskTime { time_ns: one(machine, value)?, spread_ns: 0 });
+    }
+    let mark = value.mark();
+    let (mut time, mut has_time) = (TaskTime::default(), false);
+    for (key, value) in map(machine, value, "{ time: 30s, spread: 2s }")? {
+        match key.text.as_str() {
+            "time" => (time.time_ns, has_time) = (one(&key, value)?, true),
+            "spread" => time.spread_ns = one(&key, value)?,
+            _ => return Err(unknown(&key, "of a time", &["time", "spread"])),
+        }
+    }
+    if has_time { Ok(time) } else { Err(Problem::new(mark, "there is no `time`", "write `{ time: 30s, spread: 2s }`")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_with_and_without_spread() {
+        let text = "times:\n  align: { a: 30s, b: { time: 24s, spread: 500ms } }\n  sort.map: { a: 1m }\n";
+        let times = read(text, "times.yaml").unwrap();
+        let time = |kind, machine| times.of(kind, machine).map(|time| (time.time_ns, time.spread_ns));
+        assert_eq!(time("align", "a"), Some((30_000_000_000, 0)));
+        assert_eq!(time("align", "b"), Some((24_000_000_000, 500_000_000)));
+        assert_eq!((time("sort_map", "a").is_some(), time("align", "c")), (true, None));
+        for (text, message) in [
+            ("times: { a: { m: soon } }", "`m` cannot be `soon`"),
+            ("times: { a: 3s }", "`a` needs a map"),
+            ("time: { a: 3s }", "did you mean `times`?"),
+            ("times: { a: { m: { spread: 1s } } }", "there is no `time`"),
+        ] {
+            let error = read(text, "times.yaml").unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}

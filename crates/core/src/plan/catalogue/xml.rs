@@ -1,0 +1,232 @@
+//! The two files of the thesis's program: `machineTypes.xml` and `workflowTaskTimes.xml`.
+//!
+//! A machine has a name, sizes with `gb` or `mb` (powers of 1024), cores, a clock and a price for an hour; a job has for each machine the time of a map and of a
+//! reduce task, whole numbers with `s`, `m` or `h`. Times of the job `blast` are those of the kinds `blast.map` and `blast.reduce`.
+
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use crate::workflow::reading::{Mark, Problem};
+
+use super::super::money::Money;
+use super::given::clock;
+use super::times::{TaskTime, Times};
+use super::{Billing, Catalogue, MINUTE_NS, Machine, SECOND_NS};
+
+/// Deeper than this nothing of the kind is.
+const DEPTH_LIMIT: usize = 16;
+
+#[derive(Debug, Default)]
+struct Element {
+    name: String,
+    attributes: Vec<(String, String)>,
+    text: String,
+    children: Vec<Element>,
+    mark: Mark,
+}
+
+impl Element {
+    fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim())
+    }
+
+    fn required(&self, name: &str) -> Result<&str, Problem> {
+        self.attribute(name).filter(|value| !value.is_empty()).ok_or_else(|| {
+            let message = format!("the element `{}` has no attribute `{name}`", self.name);
+            Problem::new(self.mark, message, format!("write `<{} {name}=\"…\">`", self.name))
+        })
+    }
+
+    /// All elements below with a name, however deep.
+    fn all<'a>(&'a self, name: &'a str) -> Box<dyn Iterator<Item = &'a Element> + 'a> {
+        let below = self.children.iter().flat_map(move |child| child.all(name));
+        Box::new(self.children.iter().filter(move |child| child.name == name).chain(below))
+    }
+
+    /// The text of an element below, as it can be read.
+    fn value<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Problem> {
+        let Some(child) = self.children.iter().find(|child| child.name == name) else { return Ok(None) };
+        let value = read(child.text.trim());
+        value.map(Some).map_err(|why| {
+            let message = format!("`{name}` cannot be `{}`", child.text.trim());
+            Problem::new(child.mark, message, if why.is_empty() { "write a number".to_owned() } else { why })
+        })
+    }
+}
+
+/// The types of machines.
+pub(super) fn machines(text: &str) -> Result<Catalogue, Problem> {
+    let root = tree(text)?;
+    let mut catalogue = Catalogue { currency: "$".to_owned(), ..Catalogue::default() };
+    for element in root.all("machineType") {
+        let name = element.required("name")?;
+        if catalogue.find(name).is_some() {
+            let message = format!("the machine `{name}` is here twice");
+            return Err(Problem::new(element.mark, message, "keep one of them"));
+        }
+        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0).ok_or_else(String::new);
+        let Some(price) = element.value("chargeRate", Money::parse)? else {
+            let message = format!("the machine `{name}` has no `chargeRate`");
+            return Err(Problem::new(element.mark, message, "write what it costs for an hour"));
+        };
+        catalogue.machines.push(Machine {
+            name: name.to_owned(),
+            cpus: element.value("numProcessors", number)?.unwrap_or(1),
+            memory_bytes: element.value("totalPhysicalMemory", size)?.unwrap_or(1 << 50),
+            clock_khz: element.value("cpuFrequency", clock)?,
+            speed: 1.0,
+            price,
+            count: None,
+            start_ns: 0,
+            bandwidth: 125_000_000,
+            // The thesis charges every second, and no part of a second is ever had.
+            billing: Billing { unit_ns: SECOND_NS, least_ns: 0 },
+        });
+    }
+    Ok(catalogue)
+}
+
+/// The times of tasks.
+pub(super) fn times(text: &str) -> Result<Times, Problem> {
+    let root = tree(text)?;
+    let mut times = Times::default();
+    for job in root.all("job") {
+        let name = job.required("name")?;
+        for machine in job.children.iter().filter(|child| child.name == "machineType") {
+            let on = machine.required("name")?;
+            for (attribute, phase) in [("mapExecTime", "map"), ("redExecTime", "reduce")] {
+                let Some(text) = machine.attribute(attribute).filter(|text| !text.is_empty()) else { continue };
+                let time_ns = time(text).ok_or_else(|| {
+                    let message = format!("`{attribute}` cannot be `{text}`");
+                    Problem::new(machine.mark, message, "write a whole number of seconds, or one with s, m or h")
+                })?;
+                times.put(&format!("{name}.{phase}"), on, TaskTime { time_ns, spread_ns: 0 });
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// `3.75gb`, in powers of 1024; a bare number is bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let text = text.to_ascii_lowercase();
+    let (number, unit) = match (text.strip_suffix("gb"), text.strip_suffix("mb")) {
+        (Some(number), _) => (number, 1u64 << 30),
+        (_, Some(number)) => (number, 1 << 20),
+        _ => (text.as_str(), 1),
+    };
+    let number = number.trim().parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1e15);
+    number.map(|number| (number * unit as f64) as u64).ok_or_else(|| "write a number, with gb or mb".to_owned())
+}
+
+fn time(text: &str) -> Option<u64> {
+    let (number, unit) = match text.as_bytes().last()? {
+        b's' => (&text[..text.len() - 1], SECOND_NS),
+        b'm' => (&text[..text.len() - 1], MINUTE_NS),
+        b'h' => (&text[..text.len() - 1], 60 * MINUTE_NS),
+        _ => (text, SECOND_NS),
+    };
+    number.trim().parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// Line and column of a position.
+fn mark(text: &str, position: u64) -> Mark {
+    let before = text.get(..position as usize).unwrap_or(text);
+    let line = before.matches('\n').count() as u32 + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1;
+    Mark { line, column, file: 0 }
+}
+
+fn tree(text: &str) -> Result<Element, Problem> {
+    let mut reader = Reader::from_str(text);
+    let mut open = vec![Element::default()];
+    let wrong = |position, error: String| {
+        Problem::new(
+            mark(text, position),
+            format!("this is not XML: {error}"),
+            "look for an element that is not closed",
+        )
+    };
+    loop {
+        let position = reader.buffer_position();
+        let event = reader.read_event().map_err(|error| wrong(reader.error_position(), error.to_string()))?;
+        match event {
+            Event::Start(start) => {
+                if open.len() > DEPTH_LIMIT {
+                    return Err(Problem::new(
+                        mark(text, position),
+                        "nested too deeply",
+                        "see the manual for an example",
+                    ));
+                }
+                open.push(element(&start, mark(text, position)).map_err(|error| wrong(position, error))?);
+            }
+            Event::Empty(start) => {
+                let element = element(&start, mark(text, position)).map_err(|error| wrong(position, error))?;
+                open.last_mut().expect("the root stays").children.push(element);
+            }
+            Event::End(_) => {
+                let element = open.pop().expect("the reader has seen its beginning");
+                open.last_mut().expect("the root stays").children.push(element);
+            }
+            Event::Text(words) => open.last_mut().expect("the root stays").text.push_str(&words),
+            Event::Eof if open.len() > 1 => {
+                let unclosed = open.pop().expect("there are two");
+                let message = format!("the element `{}` is not closed", unclosed.name);
+                return Err(Problem::new(unclosed.mark, message, format!("write `</{}>` behind it", unclosed.name)));
+            }
+            Event::Eof => return Ok(open.pop().expect("the root stays")),
+            _ => {}
+        }
+    }
+}
+
+fn element(start: &BytesStart<'_>, mark: Mark) -> Result<Element, String> {
+    let mut attributes = Vec::new();
+    for attribute in start.attributes() {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
+        attributes.push((attribute.key.0.to_owned(), value.into_owned()));
+    }
+    Ok(Element { name: start.name().0.to_owned(), attributes, mark, ..Element::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINES: &str = "<machineTypes>\n  <machineType name=\"m3.medium\"><totalPhysicalMemory>3.75gb</totalPhysicalMemory>\
+        <availableSpace>4gb</availableSpace><numProcessors>1</numProcessors><cpuFrequency>2.5ghz</cpuFrequency>\
+        <chargeRate>0.067</chargeRate></machineType>\n</machineTypes>";
+
+    #[test]
+    fn files_of_the_thesis_are_read() {
+        let catalogue = machines(MACHINES).unwrap();
+        let machine = &catalogue.machines[0];
+        assert_eq!((machine.name.as_str(), machine.cpus, machine.clock_khz), ("m3.medium", 1, Some(2_500_000)));
+        assert_eq!((machine.memory_bytes, machine.price.to_string().as_str()), (15 << 28, "0.067"));
+        let times = times(
+            "<jobs><job name='blast'><machineType name='m' mapExecTime='30' redExecTime='2m'/>\
+             <machineType name='n' mapExecTime='' redExecTime='4s'/></job></jobs>",
+        );
+        let times = times.unwrap();
+        let time = |kind, machine| times.of(kind, machine).map(|time| time.time_ns / SECOND_NS);
+        assert_eq!((time("blast.map", "m"), time("blast-reduce", "m")), (Some(30), Some(120)));
+        assert_eq!((time("blast.map", "n"), time("blast.reduce", "n")), (None, Some(4)));
+    }
+
+    #[test]
+    fn mistakes_have_their_place() {
+        for (text, place, message) in [
+            ("<a>\n <machineType>", (2, 2), "is not closed"),
+            ("<a>\n <machineType/></a>", (2, 2), "has no attribute `name`"),
+            ("<a><machineType name='m'/></a>", (1, 4), "has no `chargeRate`"),
+            ("<a></b>", (1, 4), "this is not XML"),
+        ] {
+            let problem = machines(text).unwrap_err();
+            assert!(problem.message.contains(message), "{text}: {problem:?}");
+            assert_eq!((problem.mark.line, problem.mark.column), place, "{text}: {problem:?}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Plan: which type of machine each task gets, so that a run ends soonest for a budget or costs least for a deadline.
+//!
+//! ```text
+//!   workflow + machines + times ──▶ Stages (tasks with time-price tables) ──▶ planner ──▶ for each task its row
+//! ```
+//!
+//! A planner is a function of stages and a limit. One file each: those of Wylie's thesis ([`greedy`], [`greedy_stage`], [`optimal`], [`progress`]), and those
+//! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`layers`]), to be compared with. All of them count on as many machines as anyone could wish, each for as long
+//! as a task takes.
+
+pub mod catalogue;
+mod climb;
+pub mod critical_greedy;
+pub mod exchange;
+pub mod ggb;
+pub mod graph;
+pub mod greedy;
+pub mod greedy_stage;
+pub mod layers;
+pub mod layout;
+pub mod money;
+pub mod optimal;
+mod paths;
+pub mod progress;
+pub mod stages;
+pub mod table;
+
+pub use climb::{Climbed, Offer, Raised, Step};
+pub use money::Money;

@@ -1,0 +1,212 @@
+//! Optimal: the fastest plan for a budget, of these the cheapest, of these the one that leaves the first tasks on the cheapest machines.
+//!
+//! ```text
+//!   stages ─▶ menus (time, cost) ─▶ put together what can be (blocks) ─▶ one block: read off
+//!                                                                     └▶ several: branch and bound (search)
+//! ```
+//!
+//! Wylie's Algorithm 4 tries every assignment of machines to tasks. It is enough to try a time for each stage; and stages that stand in a row or side by
+//! side can be put together without loss, so that for the published workflows nothing has to be searched at all. Where that is not enough
+//! and time runs out, the best plan so far comes with what no plan could beat.
+
+mod blocks;
+mod menu;
+mod search;
+
+pub use menu::Choice;
+
+use blocks::{Blocks, Priced, Within};
+pub(in crate::plan) use menu::menu;
+use menu::{Menu, ranks};
+use search::{Goal, search};
+
+use super::greedy_stage::greedy_stage;
+use super::stages::{Assigned, Stages};
+
+/// The best plan that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Optimal {
+    /// The plan.
+    pub assigned: Assigned,
+    /// What no plan within the limit is better than: a makespan for a budget, a cost for a deadline.
+    pub bound: u64,
+    /// Whether it was shown that there is no better one.
+    pub is_proven: bool,
+}
+
+/// More stages than this are not put together to blocks: then there is only the search.
+const MOST_STAGES: usize = 4_000;
+/// With more stages than this, of plans that are equally good any is taken.
+const MOST_TOLD_APART: usize = 300;
+
+/// The fastest plan for a budget, if there is any; `may_go_on` is asked now and then.
+pub fn for_budget(stages: &Stages, budget: u64, may_go_on: &mut dyn FnMut() -> bool) -> Option<Optimal> {
+    let cheapest = stages.cheapest();
+    if stages.cost(&cheapest) > budget {
+        return None;
+    }
+    let exact = Exact::new(stages);
+    if let Some(assigned) = exact.read_off(stages, Goal::LeastTime { budget }) {
+        let assigned = exact.first_of_equals(stages, assigned, may_go_on);
+        return Some(Optimal { bound: assigned.makespan, assigned, is_proven: true });
+    }
+    let start = greedy_stage(stages, budget, |_| {}).best;
+    let (fastest, bound, is_fastest) =
+        exact.searched(stages, Goal::LeastTime { budget }, start.makespan, Some(start), may_go_on)?;
+    if !is_fastest {
+        return Some(Optimal { assigned: fastest, bound, is_proven: false });
+    }
+    let deadline = fastest.makespan;
+    let (cheapest, _, is_cheapest) =
+        exact.searched(stages, Goal::LeastCost { deadline }, fastest.cost, Some(fastest), may_go_on)?;
+    let assigned = if is_cheapest { exact.first_of_equals(stages, cheapest, may_go_on) } else { cheapest };
+    Some(Optimal { assigned, bound, is_proven: is_cheapest })
+}
+
+/// The cheapest plan for a deadline, if there is any; of these the fastest.
+pub fn for_deadline(stages: &Stages, deadline: u64, may_go_on: &mut dyn FnMut() -> bool) -> Option<Optimal> {
+    let fastest = stages.figures(stages.fastest());
+    if fastest.makespan > deadline {
+        return None;
+    }
+    let exact = Exact::new(stages);
+    let goal = Goal::LeastCost { deadline };
+    if let Some(assigned) = exact.read_off(stages, goal) {
+        return Some(Optimal { bound: assigned.cost, assigned, is_proven: true });
+    }
+    let known = fastest.cost;
+    let (assigned, bound, is_proven) = exact.searched(stages, goal, known, Some(fastest), may_go_on)?;
+    Some(Optimal { assigned, bound, is_proven })
+}
+
+/// Every plan that is worth it, from the cheapest to the fastest, if they can be read off.
+pub fn all(stages: &Stages) -> Option<Vec<Choice>> {
+    Exact::new(stages).priced(u64::MAX, u64::MAX)?.map(|priced| priced.menu)
+}
+
+/// What there is to choose from.
+struct Exact {
+    menus: Vec<Menu>,
+    blocks: Option<Blocks>,
+}
+
+impl Exact {
+    fn new(stages: &Stages) -> Exact {
+        let menus = (0..stages.len() as u32).map(|stage| menu(stages, stage)).collect();
+        Exact { menus, blocks: (stages.len() <= MOST_STAGES).then(|| Blocks::of(stages.graph())) }
+    }
+
+    fn least_cost(&self) -> u64 {
+        self.menus.iter().map(|menu| menu[0].cost).sum()
+    }
+
+    /// All stages as one block, if they are one: then, what can be chosen within limits, if anything can.
+    fn priced(&self, budget: u64, time: u64) -> Option<Option<Priced<'_>>> {
+        let [block] = self.blocks.as_ref()?.blocks.as_slice() else { return None };
+        let Some(spare) = budget.checked_sub(self.least_cost()) else { return Some(None) };
+        Some(Priced::of(block, &self.menus, Within { spare, time }))
+    }
+
+    /// The best plan, if it can be read off.
+    fn read_off(&self, stages: &Stages, goal: Goal) -> Option<Assigned> {
+        let (priced, choice) = match goal {
+            Goal::LeastTime { budget } => {
+                let priced = self.priced(budget, u64::MAX)??;
+                let fastest = priced.menu.len() - 1;
+                (priced, fastest)
+            }
+            Goal::LeastCost { deadline } => (self.priced(u64::MAX, deadline)??, 0),
+        };
+        let mut times = vec![0; stages.len()];
+        priced.times(choice, &mut times);
+        Some(stages.figures(ranks(stages, &times)))
+    }
+
+    /// The best plan that a search finds, what none can beat, and whether that was shown.
+    fn searched(
+        &self,
+        stages: &Stages,
+        goal: Goal,
+        known: u64,
+        start: Option<Assigned>,
+        may_go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<(Assigned, u64, bool)> {
+        let budget = match goal {
+            Goal::LeastTime { budget } => budget,
+            Goal::LeastCost { .. } => known,
+        };
+        let within = Within { spare: budget.checked_sub(self.least_cost())?, time: u64::MAX };
+        let priced: Option<Vec<Priced<'_>>> = self
+            .blocks
+            .as_ref()
+            .and_then(|blocks| blocks.blocks.iter().map(|block| Priced::of(block, &self.menus, within)).collect());
+        let (searched, times) = match (&self.blocks, priced) {
+            (Some(blocks), Some(priced)) => {
+                let menus: Vec<Menu> = priced.iter().map(|priced| priced.menu.clone()).collect();
+                let searched = search(&blocks.graph, &menus, goal, known, may_go_on);
+                let times = searched.best.as_ref().map(|best| {
+                    let mut times = vec![0; stages.len()];
+                    let choices = priced.iter().zip(&best.choices);
+                    choices.for_each(|(priced, choice)| priced.times(*choice as usize, &mut times));
+                    times
+                });
+                (searched, times)
+            }
+            _ => {
+                let searched = search(stages.graph(), &self.menus, goal, known, may_go_on);
+                let chosen = |(menu, choice): (&Menu, &u32)| menu[*choice as usize].time;
+                let times =
+                    searched.best.as_ref().map(|best| self.menus.iter().zip(&best.choices).map(chosen).collect());
+                (searched, times)
+            }
+        };
+        let best = times.map(|times: Vec<u64>| stages.figures(ranks(stages, &times))).or(start)?;
+        Some((best, searched.bound, searched.is_proven))
+    }
+
+    /// Of all plans that take and cost the same, the one that leaves the first stages as slow as can be.
+    fn first_of_equals(&self, stages: &Stages, best: Assigned, may_go_on: &mut dyn FnMut() -> bool) -> Assigned {
+        if stages.len() > MOST_TOLD_APART {
+            return best;
+        }
+        let mut best = best;
+        let mut fixed = Exact { menus: self.menus.clone(), blocks: self.blocks.clone() };
+        for stage in 0..stages.len() {
+            let now = stages.time(&best.ranks, stage as u32);
+            let slower = self.menus[stage].iter().filter(|choice| choice.time > now);
+            for choice in slower {
+                fixed.menus[stage] = vec![*choice];
+                if let Some(equal) = fixed.as_good(stages, &best, may_go_on) {
+                    best = equal;
+                    break;
+                }
+            }
+            let now = stages.time(&best.ranks, stage as u32);
+            fixed.menus[stage] = self.menus[stage].iter().copied().filter(|choice| choice.time == now).collect();
+        }
+        best
+    }
+
+    /// A plan that takes and costs no more.
+    fn as_good(&self, stages: &Stages, best: &Assigned, may_go_on: &mut dyn FnMut() -> bool) -> Option<Assigned> {
+        if self.least_cost() > best.cost {
+            return None;
+        }
+        let fastest: Vec<u64> = self.menus.iter().map(|menu| menu[menu.len() - 1].time).collect();
+        if stages.graph().makespan(&fastest) > best.makespan {
+            return None;
+        }
+        match self.priced(best.cost, best.makespan) {
+            Some(priced) => {
+                let mut times = vec![0; stages.len()];
+                priced?.times(0, &mut times);
+                Some(stages.figures(ranks(stages, &times)))
+            }
+            None => {
+                let goal = Goal::LeastCost { deadline: best.makespan };
+                let (found, ..) = self.searched(stages, goal, best.cost + 1, None, may_go_on)?;
+                (found.cost <= best.cost).then_some(found)
+            }
+        }
+    }
+}
