@@ -201,10 +201,15 @@ pub fn parse(request: &Request<'_>, file: &Path, surroundings: &dyn Surroundings
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
+    read_file(file, "give the path of a workflow file, such as flow.yaml")
+}
+
+/// The text of a file; the remedy is for one that is not there.
+pub fn read_file(file: &Path, remedy: &str) -> Result<String, Failure> {
     read_text(file).map_err(|error| {
         let remedy = match &error {
             TextError::Io(error) => match error.kind() {
-                std::io::ErrorKind::NotFound => "give the path of a workflow file, such as flow.yaml",
+                std::io::ErrorKind::NotFound => remedy,
                 std::io::ErrorKind::IsADirectory => "give the path of the workflow file inside it",
                 _ => "make the file readable",
             },

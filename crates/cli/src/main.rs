@@ -16,6 +16,7 @@ mod kinds;
 mod load;
 mod logs;
 mod map;
+mod plan;
 mod progress_view;
 mod reference;
 mod report;
@@ -50,6 +51,7 @@ Example:
   throng explain last table                    why it ran, waited, or did not
   throng top                                   watch a run, in another terminal
   throng simulate flow.yaml --nodes 10         how long would it take on ten machines?
+  throng plan flow.yaml --machines m.yaml      and what would it cost on rented ones?
 
 Exit codes: 0 all done, 1 some task failed, 2 bad input or cannot run here, 3 interrupted, 4 internal error";
 
@@ -63,6 +65,8 @@ enum Command {
     Check(check::Arguments),
     /// Say how long a workflow would take on a modelled cluster, and why
     Simulate(Box<simulate::Arguments>),
+    /// Say what a workflow would take and cost on rented machines, and which plan is best for some money or by some time
+    Plan(plan::Arguments),
     /// Run published experiments on modelled clusters, their figures beside ours
     Reproduce(reproduce::Arguments),
     /// Show how a run, or one of its tasks, went
@@ -104,6 +108,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),

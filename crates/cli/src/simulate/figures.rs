@@ -94,7 +94,6 @@ pub fn result(outcome: &Outcome) -> Value {
         "bound_shared_ns": outcome.shared_ns,
         "bound_share_ns": bound.share_ns(),
         "bound_chain_ns": bound.chain_ns,
-        "bound_cores_ns": bound.cores_ns,
         "work_ns": whole(outcome.work_ns),
         "bound_of_makespan": is_whole.then(|| outcome.of_bound()),
         "analytic_ns": (outcome.analytic_seconds * 1e9).round() as u64,

@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::paths::Paths;
+use super::segments::Segments;
 use super::stages::{Assigned, Ranks, Stages};
 
 /// What raising a stage would bring.
@@ -106,14 +106,15 @@ pub(super) fn climb<C: Climber>(
     let (row_of, rows) = stages.graph().rows();
     let mut row_times = vec![0; rows.len()];
     times.iter().zip(&row_of).for_each(|(time, row)| row_times[*row as usize] += time);
-    let mut paths = Paths::new(&rows, row_times);
+    let mut paths = Segments::new(&rows, &row_times);
     let mut cost = stages.cost(&ranks);
     let mut standing = BinaryHeap::new();
-    // Stages that are not critical, by the longest way through them when that was last looked at.
-    let mut aside: BinaryHeap<(u64, u32)> = BinaryHeap::new();
+    // Stages that are not critical, of each part of the workflow, by the longest way through them when that was last looked at.
+    let mut aside: Vec<BinaryHeap<(u64, u32)>> = vec![BinaryHeap::new(); paths.len()];
     for stage in 0..stages.len() as u32 {
         if C::ONLY_CRITICAL && !paths.is_critical(row_of[stage as usize]) {
-            aside.push((paths.through(row_of[stage as usize]), stage));
+            let row = row_of[stage as usize];
+            aside[paths.part_of(row)].push((paths.through(row), stage));
         } else if let Some(offer) = climber.offer(stage, &ranks, budget - cost) {
             standing.push(Standing { offer, stage });
         }
@@ -124,7 +125,7 @@ pub(super) fn climb<C: Climber>(
     while let Some(Standing { offer, stage }) = standing.pop() {
         let row = row_of[stage as usize];
         if C::ONLY_CRITICAL && !paths.is_critical(row) {
-            aside.push((paths.through(row), stage));
+            aside[paths.part_of(row)].push((paths.through(row), stage));
             continue;
         }
         if offer.price > budget - cost {
@@ -149,7 +150,8 @@ pub(super) fn climb<C: Climber>(
         if let Some(offer) = climber.offer(stage, &ranks, budget - cost) {
             standing.push(Standing { offer, stage });
         }
-        while let Some((_, stage)) = aside.peek().copied().filter(|(through, _)| *through >= makespan) {
+        let (longest, aside) = (paths.makespan_of(paths.part_of(row)), &mut aside[paths.part_of(row)]);
+        while let Some((_, stage)) = aside.peek().copied().filter(|(through, _)| *through >= longest) {
             aside.pop();
             let row = row_of[stage as usize];
             if paths.is_critical(row) {

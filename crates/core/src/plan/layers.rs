@@ -64,7 +64,7 @@ pub fn b_swap(stages: &Stages, budget: u64) -> Assigned {
             return stages.figures(ranks);
         }
         let times = stages.times(&ranks);
-        let paths = Paths::new(stages.graph(), times.clone());
+        let paths = Paths::new(stages.graph().clone(), times.clone());
         let makespan = paths.makespan().max(1);
         let swaps =
             (0..stages.task_count() as u32).flat_map(|task| (0..ranks[task as usize]).map(move |to| (task, to)));

@@ -11,7 +11,10 @@
 pub mod catalogue;
 mod climb;
 pub mod critical_greedy;
+pub mod estimates;
 pub mod exchange;
+pub mod file;
+pub mod frontier;
 pub mod ggb;
 pub mod graph;
 pub mod greedy;
@@ -21,7 +24,9 @@ pub mod layout;
 pub mod money;
 pub mod optimal;
 mod paths;
+pub mod planner;
 pub mod progress;
+mod segments;
 pub mod stages;
 pub mod table;
 

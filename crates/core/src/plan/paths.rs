@@ -1,13 +1,18 @@
-//! The longest ways through a graph whose nodes become shorter one by one, kept up to date.
+//! The longest ways through a graph whose nodes become shorter one by one, kept up to date as far as they matter.
 //!
 //! ```text
 //!   reach from the beginning ──▶ node ──▶ reach from the end      both with the node itself
 //!   through a node = one + the other − its time;  it is critical if that is the makespan
 //! ```
 //!
-//! A node has to be looked at again only if the neighbour became shorter through which its longest way went. Where a node has very many
-//! neighbours, they stand in a heap by what they had when they were last looked at: lengths only shrink, so that is never too little,
-//! and whoever is on top as it is now is the longest.
+//! A reach that was not looked at since others became shorter is too long, never too short. So a node through which even that way is shorter than
+//! the makespan is certainly not critical, and is left alone until the makespan has come down to it; then it is looked at again. Whoever is looked at
+//! and found critical is as long as it seems, since the neighbour through which its way leads is critical as well. So a step costs as
+//! much as the longest way has nodes and as there are some whose ways were hardly shorter, however many are behind the one that became shorter.
+//! Those that are hardly shorter will be wanted soon, and are looked at together, each after those before it, so that once is enough.
+//!
+//! Where a node has very many neighbours, they stand in a heap by what they had when they were last looked at: whoever is on top as it is now is the
+//! longest.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,6 +21,10 @@ use super::graph::Graph;
 
 /// With more neighbours than this, a heap is faster than going through all of them.
 const MANY: usize = 24;
+/// Looked at are those whose ways are shorter than the makespan by no more than so many times what it usually loses in a step.
+const AHEAD: u64 = 64;
+/// So many steps make up what is usual.
+const USUAL: u64 = 16;
 /// Nobody.
 const NONE: u32 = u32::MAX;
 
@@ -29,17 +38,18 @@ enum Direction {
 #[derive(Debug)]
 struct Reach {
     direction: Direction,
-    /// The longest way up to and with each node.
+    /// The longest way up to and with each node, or more.
     longest: Vec<u64>,
     /// Through which neighbour it goes.
     through: Vec<u32>,
     /// For nodes with many neighbours, these, by what they had once.
     crowds: Vec<Option<BinaryHeap<(u64, u32)>>>,
+    /// Whether that neighbour has become shorter since the node was looked at.
+    is_stale: Vec<bool>,
     /// Where each node stands if all are in order.
     position: Vec<u32>,
-    /// Nodes to be looked at again, the first one first.
+    /// Nodes to be looked at now, the first one first.
     open: BinaryHeap<Reverse<(u32, u32)>>,
-    is_open: Vec<bool>,
 }
 
 impl Reach {
@@ -50,9 +60,9 @@ impl Reach {
             longest: vec![0; count],
             through: vec![NONE; count],
             crowds: vec![None; count],
+            is_stale: vec![false; count],
             position: vec![0; count],
             open: BinaryHeap::new(),
-            is_open: vec![false; count],
         };
         for at in 0..count {
             let node = match direction {
@@ -95,30 +105,9 @@ impl Reach {
             }
         };
         self.through[node as usize] = through;
+        self.is_stale[node as usize] = false;
         let length = length + times[node as usize];
         std::mem::replace(&mut self.longest[node as usize], length) != length
-    }
-
-    /// A node has become shorter.
-    fn shortened(&mut self, graph: &Graph, times: &[u64], node: u32) {
-        self.open(node);
-        while let Some(Reverse((_, node))) = self.open.pop() {
-            self.is_open[node as usize] = false;
-            if !self.look(graph, times, node) {
-                continue;
-            }
-            for behind in self.behind(graph, node) {
-                if self.through[*behind as usize] == node {
-                    self.open(*behind);
-                }
-            }
-        }
-    }
-
-    fn open(&mut self, node: u32) {
-        if !std::mem::replace(&mut self.is_open[node as usize], true) {
-            self.open.push(Reverse((self.position[node as usize], node)));
-        }
     }
 }
 
@@ -136,29 +125,34 @@ fn top(crowd: &mut BinaryHeap<(u64, u32)>, longest: &[u64]) -> (u64, u32) {
 
 /// The longest ways through a graph.
 #[derive(Debug)]
-pub(super) struct Paths<'a> {
-    graph: &'a Graph,
+pub(super) struct Paths {
+    graph: Graph,
     times: Vec<u64>,
-    from_beginning: Reach,
-    from_end: Reach,
+    reaches: [Reach; 2],
+    /// Nodes of which a reach is stale, by the way through them when they came here; each is here once.
+    stale: BinaryHeap<(u64, u32)>,
+    is_in_line: Vec<bool>,
     /// Nodes behind which nobody waits.
     ends: BinaryHeap<(u64, u32)>,
     makespan: u64,
+    /// By how much it becomes less in a step, usually.
+    usual_loss: u64,
 }
 
-impl<'a> Paths<'a> {
-    pub(super) fn new(graph: &'a Graph, times: Vec<u64>) -> Paths<'a> {
-        let from_beginning = Reach::new(graph, &times, Direction::FromBeginning);
-        let from_end = Reach::new(graph, &times, Direction::FromEnd);
+impl Paths {
+    pub(super) fn new(graph: Graph, times: Vec<u64>) -> Paths {
+        let reaches = [Direction::FromBeginning, Direction::FromEnd].map(|to| Reach::new(&graph, &times, to));
         let ends = (0..graph.len() as u32).filter(|node| graph.children(*node).is_empty());
-        let ends = ends.map(|node| (from_beginning.longest[node as usize], node)).collect();
-        let mut paths = Paths { graph, times, from_beginning, from_end, ends, makespan: 0 };
+        let ends = ends.map(|node| (reaches[0].longest[node as usize], node)).collect();
+        let is_in_line = vec![false; graph.len()];
+        let mut paths =
+            Paths { graph, times, reaches, stale: BinaryHeap::new(), is_in_line, ends, makespan: 0, usual_loss: 0 };
         paths.measure();
         paths
     }
 
     fn measure(&mut self) {
-        self.makespan = if self.graph.is_empty() { 0 } else { top(&mut self.ends, &self.from_beginning.longest).0 };
+        self.makespan = if self.graph.is_empty() { 0 } else { top(&mut self.ends, &self.reaches[0].longest).0 };
     }
 
     /// How long the longest way is.
@@ -166,15 +160,15 @@ impl<'a> Paths<'a> {
         self.makespan
     }
 
-    /// How long the longest way through a node is.
+    /// How long the longest way through a node is; if that is less than the makespan, perhaps less.
     pub(super) fn through(&self, node: u32) -> u64 {
         let node = node as usize;
-        self.from_beginning.longest[node] + self.from_end.longest[node] - self.times[node]
+        self.reaches[0].longest[node] + self.reaches[1].longest[node] - self.times[node]
     }
 
     /// Whether a longest way leads through a node.
     pub(super) fn is_critical(&self, node: u32) -> bool {
-        self.through(node) == self.makespan
+        self.through(node) >= self.makespan
     }
 
     /// A node takes less time by so much.
@@ -183,9 +177,67 @@ impl<'a> Paths<'a> {
             return;
         }
         self.times[node as usize] -= by;
-        self.from_beginning.shortened(self.graph, &self.times, node);
-        self.from_end.shortened(self.graph, &self.times, node);
-        self.measure();
+        let before = self.makespan;
+        let from = before.saturating_sub(self.usual_loss * AHEAD);
+        for reach in 0..self.reaches.len() {
+            self.reaches[reach].longest[node as usize] -= by;
+            self.tell_those_behind(reach, node, from);
+        }
+        self.settle(from);
+        self.usual_loss = (self.usual_loss * (USUAL - 1) + (before - self.makespan)) / USUAL;
+    }
+
+    /// A reach of a node has become shorter: whose own leads through it has to be looked at, now or, if its way is shorter than this, later.
+    fn tell_those_behind(&mut self, reach: usize, node: u32, from: u64) {
+        for at in 0..self.reaches[reach].behind(&self.graph, node).len() {
+            let told = &mut self.reaches[reach];
+            let behind = told.behind(&self.graph, node)[at];
+            if told.through[behind as usize] != node || std::mem::replace(&mut told.is_stale[behind as usize], true) {
+                continue;
+            }
+            self.open_or_wait(reach, behind, from);
+        }
+    }
+
+    /// Somebody with a stale reach is to be looked at, now or later.
+    fn open_or_wait(&mut self, reach: usize, node: u32, from: u64) {
+        let through = self.through(node);
+        if through >= from {
+            let reach = &mut self.reaches[reach];
+            reach.open.push(Reverse((reach.position[node as usize], node)));
+        } else if !std::mem::replace(&mut self.is_in_line[node as usize], true) {
+            self.stale.push((through, node));
+        }
+    }
+
+    /// Looks at everybody through whom a way leads that may be so long, and at everybody who may be critical.
+    fn settle(&mut self, from: u64) {
+        let mut from = from;
+        loop {
+            for reach in 0..self.reaches.len() {
+                while let Some(Reverse((_, node))) = self.reaches[reach].open.pop() {
+                    if self.through(node) < from {
+                        self.open_or_wait(reach, node, from);
+                    } else if self.reaches[reach].look(&self.graph, &self.times, node) {
+                        self.tell_those_behind(reach, node, from);
+                    }
+                }
+            }
+            self.measure();
+            if self.stale.peek().is_none_or(|(through, _)| *through < self.makespan) {
+                return;
+            }
+            from = from.min(self.makespan.saturating_sub(self.usual_loss * AHEAD));
+            while let Some(&(_, node)) = self.stale.peek().filter(|(through, _)| *through >= from) {
+                self.stale.pop();
+                self.is_in_line[node as usize] = false;
+                for reach in 0..self.reaches.len() {
+                    if self.reaches[reach].is_stale[node as usize] {
+                        self.open_or_wait(reach, node, from);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -207,7 +259,7 @@ mod tests {
             }
             let graph = Graph::new(count, edges).unwrap();
             let mut times: Vec<u64> = (0..count).map(|_| rng.below(12)).collect();
-            let mut paths = Paths::new(&graph, times.clone());
+            let mut paths = Paths::new(graph.clone(), times.clone());
             for _ in 0..80 {
                 let node = rng.below(count as u64) as usize;
                 let by = rng.below(times[node] + 1);

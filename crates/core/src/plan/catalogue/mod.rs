@@ -14,7 +14,7 @@ mod written;
 mod xml;
 
 pub use given::read as read_machines;
-pub use times::{TaskTime, Times, read as read_times};
+pub use times::{TaskTime, Times, plain, read as read_times};
 
 use super::money::Money;
 

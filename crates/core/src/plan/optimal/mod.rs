@@ -84,6 +84,28 @@ pub fn all(stages: &Stages) -> Option<Vec<Choice>> {
     Exact::new(stages).priced(u64::MAX, u64::MAX)?.map(|priced| priced.menu)
 }
 
+/// What making a stage faster by one step would save and cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextChoice {
+    /// Which stage.
+    pub stage: u32,
+    /// By how much it becomes faster.
+    pub saves: u64,
+    /// What that costs.
+    pub costs: u64,
+}
+
+/// The next step of each of these stages that is not as fast as can be.
+pub fn next_choices(stages: &Stages, plan: &[u8], of: &[u32]) -> Vec<NextChoice> {
+    let next = |stage: &u32| {
+        let time = stages.time(plan, *stage);
+        let cost: u64 = stages.tasks(*stage).map(|task| stages.row(plan, task).price).sum();
+        let choice = menu(stages, *stage).into_iter().find(|choice| choice.time < time)?;
+        Some(NextChoice { stage: *stage, saves: time - choice.time, costs: choice.cost.saturating_sub(cost) })
+    };
+    of.iter().filter_map(next).collect()
+}
+
 /// What there is to choose from.
 struct Exact {
     menus: Vec<Menu>,

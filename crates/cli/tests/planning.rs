@@ -1,0 +1,122 @@
+//! `throng plan`, as somebody sees it.
+
+mod sandbox;
+
+use sandbox::Sandbox;
+
+const FLOW: &str = "tasks:\n  cut: { run: 'true', foreach: { i: 1..4 }, out: 'c{i}', estimate: { time: 60s } }\n  \
+                    join: { run: 'true', in: [{ all: cut }], out: j, estimate: { time: 120s } }\n";
+const MACHINES: &str = "machines:\n  small: { price: 0.60 }\n  large: { price: 1.80, speed: 2 }\n";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("flow.yaml", FLOW);
+    sandbox.write("machines.yaml", MACHINES);
+    sandbox
+}
+
+#[test]
+fn for_a_budget_for_a_deadline_and_neither() {
+    let sandbox = sandbox();
+    let plan = |more: &[&str]| {
+        let arguments = [&["plan", "flow.yaml", "--machines", "machines.yaml"], more].concat();
+        sandbox.throng(&arguments).expect_code(0).stdout
+    };
+    // Cheapest: 4 · 60 s + 120 s for 0.01 a minute each: 0.06, and 180 s. `join` on the large one saves 60 s for 0.01.
+    let said = plan(&["--budget", "0.07", "--planner", "optimal"]);
+    assert!(said.contains("5 tasks in 2 stages, 2 types of machines"), "{said}");
+    assert!(said.contains("2 min 00 s") && said.contains("$0.0700, 100.0 % of the budget"), "{said}");
+    assert!(said.contains("proven: no plan is better"), "{said}");
+    let said = plan(&["--deadline", "100s", "--explain"]);
+    assert!(said.contains("1 min 30 s") && said.contains("more money brings nothing"), "{said}");
+    let said = plan(&["--planner", "optimal"]);
+    assert!(said.contains("3 plans by optimal: no plan is better") && said.contains("◀ knee"), "{said}");
+    let json: serde_json::Value = serde_json::from_str(&plan(&["--budget", "0.07", "--json"])).unwrap();
+    assert_eq!((&json["plan"]["cost"], &json["plan"]["makespan_ns"]), (&"0.07".into(), &120_000_000_000u64.into()));
+    assert_eq!((&json["plan"]["tasks"]["join"], &json["plan"]["tasks"]["cut:3"]), (&"large".into(), &"small".into()));
+    assert_eq!(json["times"][0]["source"], "derived");
+}
+
+#[test]
+fn every_planner_keeps_the_budget() {
+    let sandbox = sandbox();
+    for planner in [
+        "greedy",
+        "greedy-stage",
+        "optimal",
+        "cheapest",
+        "loss",
+        "loss:weights=makespan",
+        "loss:weights=again",
+        "gain",
+        "gain:weights=makespan",
+        "gain:weights=again",
+        "critical-greedy",
+        "ggb",
+        "b-rate",
+        "b-swap",
+    ] {
+        let arguments =
+            ["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "0.09", "--planner", planner, "--json"];
+        let said = sandbox.throng(&arguments).expect_code(0).stdout;
+        let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let cost: f64 = json["plan"]["cost"].as_str().unwrap().parse().unwrap();
+        assert!((0.06..=0.09).contains(&cost), "{planner}: {said}");
+    }
+}
+
+#[test]
+fn a_plan_is_a_file_and_a_picture() {
+    let sandbox = sandbox();
+    let arguments = ["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "0.07", "--out", "plan.yaml"];
+    sandbox.throng(&[&arguments[..], &["--plot", "curve.svg"]].concat()).expect_code(0);
+    let plan = sandbox.read("plan.yaml");
+    assert!(plan.starts_with("throng-plan: 1\nworkflow: flow\nplanner: greedy-stage\nbudget: 0.07\n"), "{plan}");
+    assert!(plan.ends_with("makespan: 120s\ncost: 0.07\ntasks:\n  cut: small\n  join: large\n"), "{plan}");
+    assert!(sandbox.read("curve.svg").contains("knee"));
+}
+
+#[test]
+fn what_cannot_be_is_told_with_what_could() {
+    let sandbox = sandbox();
+    sandbox.write("timeless.yaml", "tasks: { x: { run: 'true' } }");
+    sandbox.write("odd.yaml", "machines: { small: { prize: 3 } }");
+    sandbox.write("times.yaml", "times: { cut: { smal: 3s } }");
+    for (arguments, messages) in [
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--budget", "0.05"],
+            vec!["$0.0100 too small", "give --budget 0.06 or more"],
+        ),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "1m"],
+            vec!["30.0 s too early", "--deadline 90s or more"],
+        ),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "90s", "--budget", "0.07"],
+            vec!["keeps both", "it costs $0.0900", "it takes 2 min 00 s"],
+        ),
+        (
+            vec!["timeless.yaml", "--machines", "machines.yaml"],
+            vec!["nobody knows how long", "`x`", "give them an `estimate`"],
+        ),
+        (vec!["flow.yaml", "--machines", "odd.yaml"], vec!["odd.yaml:1:22", "did you mean `price`?"]),
+        (vec!["flow.yaml", "--machines", "none.yaml"], vec!["cannot read none.yaml"]),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--times", "times.yaml"],
+            vec!["machine `smal`", "did you mean `small`?"],
+        ),
+        (vec!["flow.yaml", "--machines", "machines.yaml", "--planner", "greed"], vec!["did you mean `greedy`?"]),
+    ] {
+        let said = sandbox.throng(&[&["plan"], &arguments[..]].concat()).expect_code(2).stderr;
+        assert!(messages.iter().all(|message| said.contains(message)), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn what_runs_have_learnt_is_planned_with() {
+    let sandbox = sandbox();
+    sandbox.write("learnt.yaml", "tasks: { x: { run: 'sleep 0.2', foreach: { i: 1..3 } } }");
+    sandbox.throng(&["run", "learnt.yaml"]).expect_code(0);
+    let said = sandbox.throng(&["plan", "learnt.yaml", "--machines", "machines.yaml"]).expect_code(0).stdout;
+    assert!(said.contains("1 learnt"), "{said}");
+}

@@ -1,0 +1,224 @@
+//! How long each task takes on each type of machine, and where that is known from.
+//!
+//! ```text
+//!   given (a file) ──▶ learnt (earlier runs on such a machine) ──▶ derived: from another machine, or from an estimate, by speeds
+//! ```
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::catalogue::{Catalogue, Machine, TaskTime, Times};
+use super::table::{Row, Table};
+use crate::ids::{ClassId, KindId, TaskId};
+use crate::workflow::Workflow;
+
+/// From where a time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Somebody has written it down.
+    Given,
+    /// Earlier runs took so long.
+    Learnt,
+    /// It follows from another machine, or from what the workflow expects.
+    Derived,
+}
+
+impl Source {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Source::Given => "given",
+            Source::Learnt => "learnt",
+            Source::Derived => "derived",
+        }
+    }
+}
+
+/// A time, and from where it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// How long.
+    pub time: TaskTime,
+    /// From where.
+    pub source: Source,
+}
+
+/// What is known beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimates<'a> {
+    /// Machines.
+    pub catalogue: &'a Catalogue,
+    /// What somebody has written down.
+    pub given: &'a Times,
+    /// What earlier runs took, by the names of the types.
+    pub learnt: &'a Times,
+    /// Whether a task is charged for the whole machine, as in the thesis, or for its share of the cores.
+    pub charges_share: bool,
+}
+
+impl Estimates<'_> {
+    /// How long tasks of a kind take on a machine that are expected to take so long on an ordinary one.
+    pub fn of(&self, kind: &str, machine: usize, expected: Option<Duration>) -> Option<Known> {
+        let machines = &self.catalogue.machines;
+        let given = |at: usize| self.given.of(kind, &machines[at].name).map(|time| (time, Source::Given));
+        let learnt = |at: usize| self.learnt.of(kind, &machines[at].name).map(|time| (time, Source::Learnt));
+        if let Some((time, source)) = given(machine).or_else(|| learnt(machine)) {
+            return Some(Known { time, source });
+        }
+        let elsewhere = (0..machines.len()).find_map(|at| Some((at, given(at)?.0)));
+        let elsewhere = elsewhere.or_else(|| (0..machines.len()).find_map(|at| Some((at, learnt(at)?.0))));
+        let speed = machines[machine].speed;
+        let time = match elsewhere {
+            Some((at, time)) => scaled(time, machines[at].speed / speed),
+            None => {
+                let time_ns = u64::try_from(expected?.as_nanos()).unwrap_or(u64::MAX);
+                scaled(TaskTime { time_ns, spread_ns: 0 }, 1.0 / speed)
+            }
+        };
+        Some(Known { time, source: Source::Derived })
+    }
+
+    /// What a task of a class costs on a machine for so long.
+    fn price(&self, flow: &Workflow, class: ClassId, machine: &Machine, time_ns: u64) -> u64 {
+        let whole = machine.price.for_time(time_ns).0;
+        if !self.charges_share {
+            return whole;
+        }
+        let milli = self.least_cpus_milli(flow, class).clamp(1, u64::from(machine.cpus) * 1000);
+        (u128::from(whole) * u128::from(milli)).div_ceil(u128::from(machine.cpus) * 1000) as u64
+    }
+
+    fn least_cpus_milli(&self, flow: &Workflow, class: ClassId) -> u64 {
+        flow.alternatives(class).map(|demand| flow.resources(demand).cpus_milli).min().unwrap_or(1000)
+    }
+}
+
+fn scaled(time: TaskTime, by: f64) -> TaskTime {
+    let scaled = |ns: u64| if by == 1.0 { ns } else { (ns as f64 * by).round() as u64 };
+    TaskTime { time_ns: scaled(time.time_ns), spread_ns: scaled(time.spread_ns) }
+}
+
+/// Whether a machine has what tasks of a class ask for.
+pub fn fits(flow: &Workflow, class: ClassId, machine: &Machine) -> bool {
+    flow.alternatives(class).any(|demand| {
+        let asked = flow.resources(demand);
+        asked.cpus_milli <= u64::from(machine.cpus) * 1000 && asked.memory_bytes <= machine.memory_bytes
+    })
+}
+
+/// Tasks of which nobody knows how long they take, or that fit nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unknown {
+    /// Kinds without a time.
+    pub timeless: Vec<String>,
+    /// Kinds of which a task asks for more than any machine has.
+    pub too_large: Vec<String>,
+}
+
+/// The tables of a workflow's tasks.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    /// Tables that differ.
+    pub tables: Vec<Table>,
+    /// For each task its table.
+    pub table_of: Vec<u32>,
+    /// For each table its kind, and what is known on each machine; nothing where its tasks do not fit.
+    pub rows: Vec<(KindId, Vec<Option<Known>>)>,
+}
+
+impl Tables {
+    /// Works out the tables.
+    pub fn of(flow: &Workflow, estimates: &Estimates<'_>) -> Result<Tables, Unknown> {
+        let mut made: BTreeMap<(KindId, ClassId, Option<Duration>), u32> = BTreeMap::new();
+        let (mut tables, mut unknown) = (Tables::default(), Unknown::default());
+        for task in flow.tasks() {
+            let key = (flow.kind(task), flow.class(task, 1), expected(flow, task));
+            let number = match made.get(&key) {
+                Some(number) => *number,
+                None => {
+                    let number = tables.add(flow, estimates, key, &mut unknown);
+                    made.insert(key, number);
+                    number
+                }
+            };
+            tables.table_of.push(number);
+        }
+        for kinds in [&mut unknown.timeless, &mut unknown.too_large] {
+            kinds.sort_unstable();
+            kinds.dedup();
+        }
+        if unknown == Unknown::default() { Ok(tables) } else { Err(unknown) }
+    }
+
+    fn add(
+        &mut self,
+        flow: &Workflow,
+        estimates: &Estimates<'_>,
+        (kind, class, expected): (KindId, ClassId, Option<Duration>),
+        unknown: &mut Unknown,
+    ) -> u32 {
+        let machines = &estimates.catalogue.machines;
+        let name = flow.kind_name(kind);
+        let fitting: Vec<bool> = machines.iter().map(|machine| fits(flow, class, machine)).collect();
+        let known: Vec<Option<Known>> = (0..machines.len())
+            .map(|machine| estimates.of(name, machine, expected).filter(|_| fitting[machine]))
+            .collect();
+        let row = |(machine, known): (usize, &Option<Known>)| {
+            let time = known.as_ref()?.time.time_ns;
+            let price = estimates.price(flow, class, &machines[machine], time);
+            Some(Row { time, price, machine: machine as u16 })
+        };
+        let Some(table) = Table::of(known.iter().enumerate().filter_map(row)) else {
+            let of = if fitting.contains(&true) { &mut unknown.timeless } else { &mut unknown.too_large };
+            of.push(name.to_owned());
+            return 0;
+        };
+        self.tables.push(table);
+        self.rows.push((kind, known));
+        self.tables.len() as u32 - 1
+    }
+}
+
+/// How long a task is expected to take on an ordinary machine, as far as the workflow says so.
+fn expected(flow: &Workflow, task: TaskId) -> Option<Duration> {
+    let built_in = flow.is_noop(task).then_some(Duration::ZERO);
+    flow.estimated_time(task).or_else(|| flow.sleep_time(task)).or(built_in)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::{read_machines, read_times};
+    use super::*;
+    use crate::workflow::{Format, NoFiles};
+
+    #[test]
+    fn given_before_learnt_before_derived() {
+        let catalogue = read_machines(
+            "machines: { a: { price: 1 }, b: { price: 3, speed: 2, cpus: 4 }, c: { price: 9, speed: 4, memory: 1MB } }",
+            "m.yaml",
+        );
+        let catalogue = catalogue.unwrap();
+        let times = |text| read_times(text, "t.yaml").unwrap();
+        let (given, learnt) =
+            (times("times: { x: { a: 8s } }"), times("times: { x: { a: 7s, b: { time: 5s, spread: 1s } } }"));
+        let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share: false };
+        let known = |kind, machine| {
+            let known = estimates.of(kind, machine, Some(Duration::from_secs(6)))?;
+            Some((known.time.time_ns / 1_000_000_000, known.source))
+        };
+        assert_eq!(
+            [0, 1, 2].map(|at| known("x", at)),
+            [Some((8, Source::Given)), Some((5, Source::Learnt)), Some((2, Source::Derived))]
+        );
+        assert_eq!(known("y", 1), Some((3, Source::Derived)), "by its estimate");
+        let text = "tasks:\n  x: { noop: true, memory: 2MB }\n  y: { run: q, estimate: { time: 6s }, cpus: 2 }\n";
+        let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
+        let tables = Tables::of(&flow, &estimates).unwrap();
+        let rows = |table: usize| tables.tables[table].rows().iter().map(|row| row.machine).collect::<Vec<u16>>();
+        assert_eq!((rows(0), rows(1)), (vec![0, 1], vec![1]), "memory of one, cores of two");
+        let text = "tasks: { z: { run: q }, w: { run: q, cpus: 99, estimate: { time: 1s } } }";
+        let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
+        let unknown = Tables::of(&flow, &estimates).unwrap_err();
+        assert_eq!(unknown, Unknown { timeless: vec!["z".to_owned()], too_large: vec!["w".to_owned()] });
+    }
+}

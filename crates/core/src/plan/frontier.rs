@@ -1,0 +1,99 @@
+//! The curve of cost and makespan: what more money brings, and where it stops being worth it.
+
+use super::optimal;
+use super::planner::{Limits, Planner};
+use super::stages::Stages;
+
+/// A plan on the curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// What it costs.
+    pub cost: u64,
+    /// How long it takes.
+    pub makespan: u64,
+}
+
+/// The curve, from the cheapest plan to the fastest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frontier {
+    /// Plans of which each is faster and dearer than the one before.
+    pub points: Vec<Point>,
+    /// Which of them is the knee: before it a little more money brings much, after it much more money a little.
+    pub knee: usize,
+    /// Whether no other plan is better than any of them.
+    pub is_exact: bool,
+}
+
+impl Frontier {
+    /// The curve of a planner, found with so many budgets; that of all plans there are, if `optimal` can read it off.
+    pub fn of(
+        stages: &Stages,
+        planner: Planner,
+        budgets: u64,
+        slots: u64,
+        may_go_on: &mut dyn FnMut() -> bool,
+    ) -> Frontier {
+        let exact = (planner == Planner::Optimal).then(|| optimal::all(stages)).flatten();
+        let is_exact = exact.is_some();
+        let points = match exact {
+            Some(choices) => choices.iter().map(|choice| Point { cost: choice.cost, makespan: choice.time }).collect(),
+            None => {
+                let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
+                let budget = |at: u64| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64;
+                let plan = |at: u64, may_go_on: &mut dyn FnMut() -> bool| {
+                    let limits = Limits { budget: Some(budget(at)), deadline: None };
+                    planner.plan(stages, limits, slots, may_go_on).ok().map(|planned| planned.assigned)
+                };
+                let plans = (0..=budgets.max(1)).filter_map(|at| plan(at, may_go_on));
+                useful(plans.map(|assigned| Point { cost: assigned.cost, makespan: assigned.makespan }).collect())
+            }
+        };
+        Frontier { knee: knee(&points), points, is_exact }
+    }
+
+    /// The least that this curve costs to keep a deadline.
+    pub fn least_cost(&self, deadline: u64) -> Option<u64> {
+        self.points.iter().find(|point| point.makespan <= deadline).map(|point| point.cost)
+    }
+}
+
+/// Plans that are faster than all cheaper ones.
+pub fn useful(mut points: Vec<Point>) -> Vec<Point> {
+    points.sort_unstable_by_key(|point| (point.cost, point.makespan));
+    let mut kept: Vec<Point> = Vec::new();
+    for point in points {
+        if kept.last().is_none_or(|last| point.makespan < last.makespan) {
+            kept.push(point);
+        }
+    }
+    kept
+}
+
+/// The point that is farthest below the line from the first to the last, with both axes as long as the curve is.
+fn knee(points: &[Point]) -> usize {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return 0 };
+    let cost = (last.cost - first.cost).max(1) as f64;
+    let time = (first.makespan - last.makespan).max(1) as f64;
+    let below =
+        |point: &Point| 1.0 - (point.cost - first.cost) as f64 / cost - (point.makespan - last.makespan) as f64 / time;
+    let farthest = points
+        .iter()
+        .enumerate()
+        .max_by(|(at, one), (place, other)| below(one).total_cmp(&below(other)).then(place.cmp(at)));
+    farthest.map_or(0, |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_knee_is_where_the_curve_bends() {
+        let point = |cost, makespan| Point { cost, makespan };
+        let all = vec![point(10, 100), point(12, 40), point(12, 45), point(30, 35), point(50, 30), point(60, 32)];
+        let points = useful(all);
+        assert_eq!(points, [point(10, 100), point(12, 40), point(30, 35), point(50, 30)]);
+        assert_eq!(knee(&points), 1);
+        assert_eq!((knee(&[]), knee(&points[..1])), (0, 0));
+    }
+}
