@@ -132,7 +132,13 @@ pub(super) struct Priced<'a> {
     /// The choices, the slowest and cheapest first.
     pub(super) menu: Menu,
     /// For two blocks that were put together: for each choice, the choices of the two.
-    parts: Option<(Box<[Priced<'a>; 2]>, Vec<(u32, u32)>)>,
+    parts: Option<Parts<'a>>,
+}
+
+#[derive(Clone, Debug)]
+struct Parts<'a> {
+    halves: Box<[Priced<'a>; 2]>,
+    made_of: Vec<(u32, u32)>,
 }
 
 /// Choices within these limits only.
@@ -164,13 +170,13 @@ impl<'a> Priced<'a> {
         };
         let halves = [Priced::of(&halves[0], menus, within)?, Priced::of(&halves[1], menus, within)?];
         let (menu, made_of) = if in_a_row { in_row(&halves, within)? } else { side_by_side(&halves, within) };
-        (!menu.is_empty()).then(|| Priced { block, menu, parts: Some((Box::new(halves), made_of)) })
+        (!menu.is_empty()).then(|| Priced { block, menu, parts: Some(Parts { halves: Box::new(halves), made_of }) })
     }
 
     /// Writes down how long each stage takes with a choice.
     pub(super) fn times(&self, choice: usize, times: &mut [u64]) {
         match (&self.parts, self.block) {
-            (Some((halves, made_of)), _) => {
+            (Some(Parts { halves, made_of }), _) => {
                 let (one, other) = made_of[choice];
                 halves[0].times(one as usize, times);
                 halves[1].times(other as usize, times);

@@ -58,6 +58,40 @@ struct Search<'a> {
     left_out: u64,
 }
 
+/// A part that is still to be looked at.
+struct Open {
+    /// What no plan in it is better than.
+    bound: u64,
+    /// What makes it a part of the whole.
+    limits: Vec<Limit>,
+}
+
+/// A block takes one of these choices.
+#[derive(Clone, Copy)]
+struct Limit {
+    block: u32,
+    from: u32,
+    to: u32,
+}
+
+/// Time that can be bought: so much for so much, by going from one choice of a block to another.
+struct Sale {
+    time: u64,
+    cost: u64,
+    block: u32,
+    from: u32,
+    to: u32,
+}
+
+impl Sale {
+    /// More time for the money first.
+    fn cmp_worth(&self, other: &Sale) -> std::cmp::Ordering {
+        let own = u128::from(self.time) * u128::from(other.cost);
+        let others = u128::from(other.time) * u128::from(self.cost);
+        others.cmp(&own).then((self.block, self.from).cmp(&(other.block, other.from)))
+    }
+}
+
 /// Where a way is divided.
 struct Divided {
     bound: u64,
@@ -103,8 +137,8 @@ impl Search<'_> {
     /// Goes through all parts, the more promising half of each first. What is to be looked at later stands on a stack, not on that of the
     /// program: menus may be long.
     fn go(&mut self) {
-        let mut open: Vec<(u64, Vec<(u32, u32, u32)>)> = vec![(0, Vec::new())];
-        while let Some((bound, limits)) = open.pop() {
+        let mut open = vec![Open { bound: 0, limits: Vec::new() }];
+        while let Some(Open { bound, limits }) = open.pop() {
             if bound >= self.below {
                 continue;
             }
@@ -116,15 +150,15 @@ impl Search<'_> {
             for block in 0..self.menus.len() {
                 (self.from[block], self.to[block]) = (0, self.menus[block].len() as u32 - 1);
             }
-            for (block, from, to) in &limits {
+            for Limit { block, from, to } in &limits {
                 let block = *block as usize;
                 (self.from[block], self.to[block]) = (self.from[block].max(*from), self.to[block].min(*to));
             }
             if let Look::Divide(Divided { bound, block, slow_to }) = self.look() {
                 let limited = |from, to| {
                     let mut limits = limits.clone();
-                    limits.push((block, from, to));
-                    (bound, limits)
+                    limits.push(Limit { block, from, to });
+                    Open { bound, limits }
                 };
                 open.push(limited(0, slow_to));
                 open.push(limited(slow_to + 1, u32::MAX));
@@ -217,18 +251,14 @@ impl Search<'_> {
     /// Buys time on a way where it costs least, for so much money or until so much is saved; says what comes of it and where to divide.
     /// Nothing if all that can be bought does not save enough, or if there is nothing to buy.
     fn divide(&self, way: &[u32], mut money: u64, mut wanted: u64, bound: impl Fn(u64, u64) -> u64) -> Option<Divided> {
-        let mut steps: Vec<(u64, u64, u32, u32, u32)> = Vec::new();
+        let mut sales = Vec::new();
         for block in way {
-            self.hull(*block, &mut steps);
+            self.hull(*block, &mut sales);
         }
-        let by_price = |one: &(u64, u64, u32, u32, u32), other: &(u64, u64, u32, u32, u32)| {
-            let first = u128::from(one.0) * u128::from(other.1);
-            (u128::from(other.0) * u128::from(one.1)).cmp(&first).then(one.2.cmp(&other.2)).then(one.3.cmp(&other.3))
-        };
-        steps.sort_unstable_by(by_price);
+        sales.sort_unstable_by(Sale::cmp_worth);
         let (mut saved, mut paid) = (0u64, 0u64);
         let mut last = None;
-        for (time, cost, block, from, to) in steps {
+        for Sale { time, cost, block, from, to } in sales {
             if cost <= money && time <= wanted {
                 (saved, paid, money, wanted) = (saved + time, paid + cost, money - cost, wanted - time);
                 last = Some((block, to - 1));
@@ -255,7 +285,7 @@ impl Search<'_> {
 
     /// What a block's time costs if machines could be had in parts: steps of so much time for so much money, from one choice to another, the
     /// best first.
-    fn hull(&self, block: u32, steps: &mut Vec<(u64, u64, u32, u32, u32)>) {
+    fn hull(&self, block: u32, sales: &mut Vec<Sale>) {
         let menu = &self.menus[block as usize];
         let (mut at, to) = (self.from[block as usize], self.to[block as usize]);
         while at < to {
@@ -271,7 +301,7 @@ impl Search<'_> {
             };
             let next = (at + 1..=to).max_by(better).expect("there is one more");
             let (time, cost) = step(next);
-            steps.push((time, cost, block, at, next));
+            sales.push(Sale { time, cost, block, from: at, to: next });
             at = next;
         }
     }
