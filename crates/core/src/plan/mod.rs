@@ -32,3 +32,6 @@ pub mod table;
 
 pub use climb::{Climbed, Offer, Raised, Step};
 pub use money::Money;
+
+#[cfg(test)]
+mod tests;
