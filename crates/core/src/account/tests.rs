@@ -323,6 +323,21 @@ fn bins_hold_what_the_whole_does() {
 }
 
 #[test]
+fn what_tasks_computed_bounds_a_run_however_many_slots_it_has() {
+    let flow = flow(TRIANGLE);
+    let mut trace = triangle();
+    // What did not end well does not count.
+    trace.insert(4, (120, attempt(0, 1, 0, [105, 110, 115], Outcome::Exited(1))));
+    let entries = || trace.iter().map(|(time, entry)| (Time(*time), *entry));
+    let account = Account::of(&flow, Setup { cores: 2, ..setup(2) }, entries());
+    // Three that computed 9 µs each, on two cores: 13 whole ones.
+    assert_eq!((account.bound.cores_ns, account.bound.ns()), (13_000, 13_000));
+    let mut lengths = Lengths::new(&flow, 2, 2);
+    entries().for_each(|(time, entry)| lengths.take(time, &entry));
+    assert_eq!(lengths.bound(), account.bound);
+}
+
+#[test]
 fn lengths_of_tasks_without_a_process_are_what_they_say() {
     let flow = flow("tasks: { a: { noop: true }, b: { sleep: 50ns }, c: { sleep: 1s }, d: { noop: true } }");
     let mut lengths = Lengths::new(&flow, 2, 0);
