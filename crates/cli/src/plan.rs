@@ -40,10 +40,9 @@ Example:
   throng plan flow.yaml --machines m.yaml --budget 5 --out plan.yaml    keep it
 
 A file of machines looks like this:
-  billing: hour
   machines:
     small: { cpus: 2, memory: 8GB, price: 0.10 }
-    large: { cpus: 8, memory: 32GB, speed: 1.5, price: 0.45, count: 20 }
+    large: { cpus: 8, memory: 32GB, speed: 1.5, price: 0.45 }
 
 Exit code 2 says that no plan keeps the limits; it is told by how much, and what would.";
 
@@ -146,6 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let catalogue = read_with(&arguments.machines, read_machines)?;
     let given = arguments.times.as_deref().map_or(Ok(Times::default()), |file| read_with(file, read_times))?;
     known::check(flow, &catalogue, &given)?;
+    known::warn_of_what_is_not_minded(&catalogue);
     let learnt = known::learnt(&loaded, &catalogue);
     let charges_share = arguments.charge == Charge::Share;
     let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share };

@@ -113,6 +113,15 @@ fn what_cannot_be_is_told_with_what_could() {
 }
 
 #[test]
+fn what_no_planner_minds_is_told() {
+    let sandbox = sandbox();
+    let plan = || sandbox.throng(&["plan", "flow.yaml", "--machines", "machines.yaml"]).expect_code(0).stderr;
+    assert_eq!(plan(), "");
+    sandbox.write("machines.yaml", "billing: hour\nmachines: { small: { price: 0.60, count: 3 } }\n");
+    assert!(plan().contains("planned without `count`, `billing`"), "{}", plan());
+}
+
+#[test]
 fn what_runs_have_learnt_is_planned_with() {
     let sandbox = sandbox();
     sandbox.write("learnt.yaml", "tasks: { x: { run: 'sleep 0.2', foreach: { i: 1..3 } } }");

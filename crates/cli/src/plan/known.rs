@@ -1,7 +1,7 @@
 //! What is known of times before anything is planned: names that fit nothing are told, and what runs have learnt is found.
 
 use throng_core::ids::KindId;
-use throng_core::plan::catalogue::{Attributes, Catalogue, TaskTime, Times, plain};
+use throng_core::plan::catalogue::{Attributes, Billing, Catalogue, Machine, TaskTime, Times, Transfer, plain};
 use throng_core::spelling;
 use throng_core::workflow::Workflow;
 use throng_runtime::state::StateDirectory;
@@ -30,6 +30,24 @@ pub fn check(flow: &Workflow, catalogue: &Catalogue, given: &Times) -> Result<()
         note!("warning: there are times for `{first}`{more}, and no task is of that kind");
     }
     Ok(())
+}
+
+/// Says which of what is known of machines no planner minds yet: nobody is to take a plan for more than it is.
+pub fn warn_of_what_is_not_minded(catalogue: &Catalogue) {
+    let any = |is: fn(&Machine) -> bool| catalogue.machines.iter().any(is);
+    let said = [
+        ("count", any(|machine| machine.count.is_some())),
+        ("start", any(|machine| machine.start_ns > 0)),
+        ("billing", any(|machine| machine.billing != Billing::default())),
+        ("transfer", catalogue.transfer != Transfer::default()),
+    ];
+    let said: Vec<String> = said.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")).collect();
+    if !said.is_empty() {
+        note!(
+            "warning: planned without {}: as many machines as are wanted, each charged while its task runs",
+            said.join(", ")
+        );
+    }
 }
 
 /// What earlier runs took, on the types of machines that theirs are most like; of several, that with most tasks counts.
