@@ -7,8 +7,9 @@
 //! ```
 
 mod figures;
-mod known;
+pub mod known;
 mod picture;
+mod prepared;
 mod words;
 
 use std::cell::RefCell;
@@ -18,19 +19,22 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
 use throng_core::plan::Money;
-use throng_core::plan::catalogue::{Catalogue, Times, read_machines, read_times};
-use throng_core::plan::estimates::{Estimates, Tables, Unknown};
-use throng_core::plan::file::PlanFile;
+use throng_core::plan::catalogue::Catalogue;
+use throng_core::plan::estimates::Tables;
+use throng_core::plan::file::{PlanFile, Rented as RentedInFile, exact_seconds};
 use throng_core::plan::frontier::Frontier;
+use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{self, Limits, Planned, Planner};
+use throng_core::plan::planner::{self, Asked, Decided, Limits, Plan, Planned};
+use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
-use throng_core::workflow::{Problems, Workflow, quantity};
+use throng_core::workflow::{Workflow, quantity};
 
-use crate::diagnostics;
+pub use self::prepared::{MachineArguments, Prepared};
 use crate::exit::{Code, Failure};
-use crate::load::{FlowArguments, load_leniently, read_file};
+use crate::load::{FlowArguments, load_leniently};
 use crate::report::write_to;
+use crate::simulate::sizes::Found;
 
 const HELP: &str = "\
 Example:
@@ -52,21 +56,20 @@ Exit code 2 says that no plan keeps the limits; it is told by how much, and what
 pub struct Arguments {
     #[command(flatten)]
     source: FlowArguments,
-    /// The types of machines that can be had, and what they cost: YAML, JSON, or the thesis's machineTypes.xml
-    #[arg(long, value_name = "FILE")]
-    machines: PathBuf,
-    /// How long tasks of each kind take on each machine: YAML, JSON, or the thesis's workflowTaskTimes.xml [default: what runs have learnt, or `estimate` and `speed`]
-    #[arg(long, value_name = "FILE")]
-    times: Option<PathBuf>,
+    #[command(flatten)]
+    machines: MachineArguments,
     /// The most that the run may cost
     #[arg(long, value_name = "MONEY", value_parser = Money::parse)]
     budget: Option<Money>,
     /// The longest that it may take
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     deadline: Option<Duration>,
-    /// Who plans: greedy-stage, optimal, greedy, cheapest, fastest, progress, loss, gain, critical-greedy, ggb, b-rate or b-swap
-    #[arg(long, default_value = "greedy-stage", value_name = "PLANNER", value_parser = policy)]
+    /// Who plans: fit (instances that are rented, with all that is known of them), or for types of machines only: optimal, greedy-stage, greedy, cheapest, fastest, progress, loss, gain, critical-greedy, ggb, b-rate, b-swap or ic-pcp
+    #[arg(long, default_value = "fit", value_name = "PLANNER", value_parser = policy)]
     planner: Policy,
+    /// Put the tasks of a planner of types on instances, as fit does: as many as can be had, charged as they are
+    #[arg(long)]
+    instances: bool,
     /// Show the curve of cost and makespan, also if there is a limit
     #[arg(long)]
     frontier: bool,
@@ -85,7 +88,10 @@ pub struct Arguments {
     /// For what a task is charged while it runs: a whole machine, or its share of the cores
     #[arg(long, default_value = "machine", value_name = "machine|share", value_parser = charge)]
     charge: Charge,
-    /// How long `optimal` may search before it takes the best plan so far
+    /// Count on data being wherever it is needed
+    #[arg(long)]
+    no_transfers: bool,
+    /// How long a search may take before it takes the best plan so far
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = quantity::duration)]
     patience: Duration,
     /// Print as JSON
@@ -120,55 +126,53 @@ pub struct Case<'a> {
     catalogue: &'a Catalogue,
     tables: &'a Tables,
     layout: &'a Layout,
+    problem: &'a Problem<'a>,
     policy: &'a Policy,
     limits: Limits,
 }
 
-impl Case<'_> {
-    fn planner(&self) -> Planner {
-        planner::by_name(self.policy).expect("its name has been read")
-    }
+/// How many tasks can run at once, on all machines that can be had.
+pub fn slots(catalogue: &Catalogue) -> u64 {
+    let of_type = |count: Option<u32>, cpus: u32| count.map(|count| u64::from(count) * u64::from(cpus));
+    let counts = catalogue.machines.iter().map(|machine| of_type(machine.count, machine.cpus));
+    counts.sum::<Option<u64>>().unwrap_or(u64::MAX)
+}
 
-    /// How many tasks can run at once, on all machines that can be had.
-    fn slots(&self) -> u64 {
-        let of_type = |count: Option<u32>, cpus: u32| count.map(|count| u64::from(count) * u64::from(cpus));
-        let counts = self.catalogue.machines.iter().map(|machine| of_type(machine.count, machine.cpus));
-        counts.sum::<Option<u64>>().unwrap_or(u64::MAX)
-    }
+/// The planner with a name, and with its tasks on instances, if that is wanted.
+pub fn planner(policy: &Policy, instances: bool) -> Box<dyn Plan> {
+    let planner = planner::by_name(policy).expect("its name has been read");
+    if instances && !planner::rents(policy) { Box::new(Rented(planner)) } else { planner }
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let missing = RefCell::new(BTreeSet::new());
-    let loaded = load_leniently(&arguments.source, &missing)?;
+    let mut loaded = load_leniently(&arguments.source, &missing)?;
+    if !arguments.no_transfers {
+        Found::learn(&mut loaded.flow, &loaded.directory, loaded.storage.as_deref());
+    }
+    let rents = arguments.instances || planner::rents(&arguments.planner);
+    let prepared = Prepared::of(&loaded, &arguments.machines, arguments.charge == Charge::Share, !arguments.no_transfers)?;
+    let Prepared { catalogue, tables, layout } = &prepared;
+    if !rents {
+        known::warn_of_what_is_not_minded(catalogue);
+    }
     let flow = &loaded.flow;
-    let catalogue = read_with(&arguments.machines, read_machines)?;
-    let given = arguments.times.as_deref().map_or(Ok(Times::default()), |file| read_with(file, read_times))?;
-    known::check(flow, &catalogue, &given)?;
-    known::warn_of_what_is_not_minded(&catalogue);
-    let learnt = known::learnt(&loaded, &catalogue);
-    let charges_share = arguments.charge == Charge::Share;
-    let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share };
-    let tables = Tables::of(flow, &estimates).map_err(|unknown| refuse(&unknown))?;
-    let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()])
-        .map_err(|error| Failure::bad_input(error, "see the times of `throng plan --json`"))?;
+    let problem = Problem::of(flow, catalogue, tables, !arguments.no_transfers);
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };
-    let case =
-        Case { flow, catalogue: &catalogue, tables: &tables, layout: &layout, policy: &arguments.planner, limits };
+    let case = Case { flow, catalogue, tables, layout, problem: &problem, policy: &arguments.planner, limits };
     let begun = Instant::now();
-    let mut may_go_on = || begun.elapsed() < arguments.patience;
+    let may_go_on = || begun.elapsed() < arguments.patience;
+    let asked = Asked { layout, problem: &problem, slots: slots(catalogue), may_go_on: &may_go_on };
+    let planner = planner(&arguments.planner, arguments.instances);
     let is_limited = limits != Limits::default() || arguments.out.is_some();
-    let planned = match is_limited {
-        true => Some(case.planner().plan(&layout.stages, limits, case.slots(), &mut may_go_on)),
-        false => None,
-    };
+    let planned = is_limited.then(|| planner.plan(&asked, limits));
     let planned = planned.transpose().map_err(|infeasible| words::infeasible(&case, &infeasible))?;
     let wants_frontier = arguments.frontier || arguments.plot.is_some() || !is_limited;
-    let frontier = wants_frontier
-        .then(|| Frontier::of(&layout.stages, case.planner(), arguments.points, case.slots(), &mut may_go_on));
+    let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
     if let (Some(file), Some(planned)) = (&arguments.out, &planned) {
-        let text = plan_file(&case, planned).write(flow, &catalogue);
+        let text = plan_file(&case, planned).write(flow, catalogue);
         write_to(Some(file), |out| out.write_all(text.as_bytes()))?;
     }
     let draws_here = arguments.plot.as_deref() == Some(Path::new("-"));
@@ -188,42 +192,17 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
 }
 
 fn plan_file(case: &Case<'_>, planned: &Planned) -> PlanFile {
-    let Layout { stages, place_of, .. } = case.layout;
-    let machine_of = place_of.iter().map(|place| stages.row(&planned.assigned.ranks, *place).machine).collect();
     let mut head = vec![("workflow", case.flow.title().to_owned()), ("planner", case.policy.to_string())];
     head.extend(case.limits.budget.map(|budget| ("budget", Money(budget).to_string())));
     head.extend(case.limits.deadline.map(|deadline| ("deadline", exact_seconds(deadline))));
-    head.push(("makespan", exact_seconds(planned.assigned.makespan)));
-    head.push(("cost", Money(planned.assigned.cost).to_string()));
-    PlanFile { head: head.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(), machine_of }
-}
-
-/// Seconds to the last digit.
-fn exact_seconds(ns: u64) -> String {
-    let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
-    format!("{}s", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-fn read_with<T>(file: &Path, read: impl Fn(&str, &str) -> Result<T, Problems>) -> Result<T, Failure> {
-    let text = read_file(file, "give the path of a file that is there: see `throng plan --help`")?;
-    read(&text, &file.display().to_string())
-        .map_err(|problems| Failure::rendered(diagnostics::render(&problems, file, &text)))
-}
-
-fn refuse(unknown: &Unknown) -> Failure {
-    let listed = |kinds: &[String]| {
-        let shown: Vec<String> =
-            kinds.iter().take(5).map(|kind| format!("`{}`", crate::words::printable(kind))).collect();
-        let more = kinds.len().saturating_sub(shown.len());
-        if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    head.push(("makespan", exact_seconds(planned.makespan())));
+    head.push(("cost", Money(planned.cost()).to_string()));
+    let rented = match &planned.decided {
+        Decided::Types(_) => None,
+        Decided::Instances(schedule) => {
+            Some(RentedInFile { instances: schedule.instances.clone(), runs: schedule.runs.clone() })
+        }
     };
-    if !unknown.too_large.is_empty() {
-        let message = format!("no machine has what tasks of these kinds ask for: {}", listed(&unknown.too_large));
-        return Failure::bad_input(message, "add a type of machine with more cpus and memory");
-    }
-    let message = format!("nobody knows how long tasks of these kinds take: {}", listed(&unknown.timeless));
-    Failure::bad_input(
-        message,
-        "give them an `estimate`, write a file for --times, or run the workflow once: `throng run` learns it",
-    )
+    let head = head.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    PlanFile { head, machine_of: planned.machine_of(case.layout), rented }
 }

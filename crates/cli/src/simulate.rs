@@ -17,7 +17,7 @@ mod options;
 mod plot;
 pub mod progress;
 mod record;
-mod sizes;
+pub mod sizes;
 mod spread;
 pub mod summary;
 mod table;

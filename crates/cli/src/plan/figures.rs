@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 use throng_core::plan::Money;
+use throng_core::ids::TaskId;
+use throng_core::plan::file::instance_names;
 use throng_core::plan::frontier::Frontier;
-use throng_core::plan::planner::Planned;
+use throng_core::plan::instances::Instance;
+use throng_core::plan::planner::{Decided, Planned};
 
 use super::Case;
 
@@ -19,7 +22,7 @@ pub fn figures(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Fro
         "deadline_ns": case.limits.deadline,
         "times": times(case),
         "plan": planned.map(|planned| plan(case, planned)),
-        "frontier": frontier.map(curve),
+        "frontier": frontier.map(|frontier| curve(frontier, case.policy.name == "optimal")),
     })
 }
 
@@ -43,29 +46,48 @@ fn times(case: &Case<'_>) -> Vec<Value> {
 }
 
 fn plan(case: &Case<'_>, planned: &Planned) -> Value {
-    let (stages, assigned) = (&case.layout.stages, &planned.assigned);
-    let machine = |place: u32| &case.catalogue.machines[usize::from(stages.row(&assigned.ranks, place).machine)].name;
-    let tasks: serde_json::Map<String, Value> = case
-        .flow
-        .tasks()
-        .map(|task| (case.flow.name(task), Value::from(machine(case.layout.place_of[task.index()]).as_str())))
-        .collect();
-    json!({
-        "makespan_ns": assigned.makespan,
-        "cost": Money(assigned.cost).to_string(),
+    let machine_of = planned.machine_of(case.layout);
+    let machine = |task: TaskId| case.catalogue.machines[usize::from(machine_of[task.index()])].name.as_str();
+    let tasks: serde_json::Map<String, Value> =
+        case.flow.tasks().map(|task| (case.flow.name(task), Value::from(machine(task)))).collect();
+    let mut told = json!({
+        "makespan_ns": planned.makespan(),
+        "cost": Money(planned.cost()).to_string(),
         "bound": planned.bound,
         "is_proven": planned.is_proven,
         "tasks": tasks,
-    })
+    });
+    if let Decided::Instances(schedule) = &planned.decided {
+        let names = instance_names(&schedule.instances, case.catalogue);
+        let instance = |(name, instance): (&String, &Instance)| {
+            let machine = &case.catalogue.machines[usize::from(instance.machine)];
+            json!({
+                "name": name,
+                "type": machine.name,
+                "from_ns": instance.from,
+                "until_ns": instance.until,
+                "cost": machine.billing.charge(machine.price, instance.until - instance.from).to_string(),
+            })
+        };
+        told["instances"] = names.iter().zip(&schedule.instances).map(instance).collect();
+        let run = |task: TaskId| {
+            let run = schedule.runs[task.index()];
+            json!({ "on": names[run.instance as usize], "from_ns": run.begin, "until_ns": run.end })
+        };
+        let runs: serde_json::Map<String, Value> =
+            case.flow.tasks().map(|task| (case.flow.name(task), run(task))).collect();
+        told["runs"] = Value::Object(runs);
+    }
+    told
 }
 
-fn curve(frontier: &Frontier) -> Value {
+fn curve(frontier: &Frontier, is_exact: bool) -> Value {
     let point = |at: usize| {
         let point = frontier.points[at];
         json!({ "cost": Money(point.cost).to_string(), "makespan_ns": point.makespan, "is_knee": at == frontier.knee })
     };
     json!({
-        "is_exact": frontier.is_exact,
+        "is_exact": is_exact,
         "points": (0..frontier.points.len()).map(point).collect::<Vec<_>>(),
     })
 }

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use throng_core::ids::TaskId;
 use throng_core::plan::Money;
+use throng_core::plan::file::{exact_seconds, instance_names};
 use throng_core::plan::frontier::{Frontier, Point};
+use throng_core::plan::instances::{Instance, Run, Schedule, Waited};
 use throng_core::plan::optimal::next_choices;
-use throng_core::plan::planner::{Infeasible, Limits, Planned};
+use throng_core::plan::planner::{Decided, Infeasible, Limits, Planned};
+use throng_core::plan::stages::Assigned;
 
 use super::Case;
 use crate::exit::Failure;
@@ -67,21 +71,20 @@ fn sources(case: &Case<'_>) -> String {
 }
 
 fn tell_plan(case: &Case<'_>, planned: &Planned) {
-    let (assigned, stages) = (&planned.assigned, &case.layout.stages);
+    let (makespan, cost) = (planned.makespan(), planned.cost());
     let budget = case
         .limits
         .budget
-        .map(|budget| format!(", {} of the budget", percent(assigned.cost as f64 / budget.max(1) as f64)));
+        .map(|budget| format!(", {} of the budget", percent(cost as f64 / budget.max(1) as f64)));
     let deadline = case.limits.deadline.map(|deadline| {
-        format!(", {} of the time there is", percent(assigned.makespan as f64 / deadline.max(1) as f64))
+        format!(", {} of the time there is", percent(makespan as f64 / deadline.max(1) as f64))
     });
     tell!("plan by {}", case.policy);
-    tell!("  makespan  {:>14}{}", time(assigned.makespan), deadline.unwrap_or_default());
-    tell!("  cost      {:>14}{}", money(case, assigned.cost), budget.unwrap_or_default());
+    tell!("  makespan  {:>14}{}", time(makespan), deadline.unwrap_or_default());
+    tell!("  cost      {:>14}{}", money(case, cost), budget.unwrap_or_default());
     if let Some(bound) = planned.bound {
         let is_cost = matches!(case.limits, Limits { budget: None, deadline: Some(_) });
-        let (what, reached) =
-            if is_cost { (money(case, bound), assigned.cost) } else { (time(bound), assigned.makespan) };
+        let (what, reached) = if is_cost { (money(case, bound), cost) } else { (time(bound), makespan) };
         let gap = 1.0 - bound as f64 / reached.max(1) as f64;
         let word = if planned.is_proven {
             "proven: no plan is better".to_owned()
@@ -90,27 +93,66 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
         };
         tell!("  bound     {what:>14}, {word}");
     }
+    let (columns, rows) = match &planned.decided {
+        Decided::Types(assigned) => (["tasks", "time", "cost"].as_slice(), rows_of_types(case, assigned)),
+        Decided::Instances(schedule) => {
+            (["tasks", "instances", "rented", "busy", "cost"].as_slice(), rows_of_instances(case, schedule))
+        }
+    };
+    let names = case.catalogue.machines.iter().map(|machine| words::printable(&machine.name));
+    let width = names.clone().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
+    let line = |name: &str, cells: &mut dyn Iterator<Item = String>| {
+        let cells: String = cells.map(|cell| format!("  {cell:>14}")).collect();
+        tell!("  {name:<width$}{cells}");
+    };
+    line("machine", &mut columns.iter().map(|column| (*column).to_owned()));
+    for (name, cells) in names.zip(rows) {
+        line(&name, &mut cells.into_iter());
+    }
+}
+
+/// For each type: how many tasks, how long they run, what that costs.
+fn rows_of_types(case: &Case<'_>, assigned: &Assigned) -> Vec<Vec<String>> {
+    let stages = &case.layout.stages;
     let mut rows = vec![(0u64, 0u64, 0u64); case.catalogue.machines.len()];
     for task in 0..stages.task_count() as u32 {
         let row = stages.row(&assigned.ranks, task);
         let (tasks, time, cost) = &mut rows[usize::from(row.machine)];
         (*tasks, *time, *cost) = (*tasks + 1, *time + row.time, *cost + row.price);
     }
-    let names = case.catalogue.machines.iter().map(|machine| words::printable(&machine.name));
-    let width = names.clone().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
-    tell!("  {:<width$}  {:>9}  {:>14}  {:>14}", "machine", "tasks", "time", "cost");
-    for (name, (tasks, machine_time, cost)) in names.zip(rows) {
-        let (tasks, length, cost) = (words::thousands(tasks), time(machine_time), money(case, cost));
-        tell!("  {name:<width$}  {tasks:>9}  {length:>14}  {cost:>14}");
-    }
+    let cells = |(tasks, length, cost)| vec![words::thousands(tasks), time(length), money(case, cost)];
+    rows.into_iter().map(cells).collect()
+}
+
+/// For each type: how many tasks, on how many instances, for how long these are had, how much of that their cores are busy, what they cost.
+fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Vec<String>> {
+    let row = |number: usize| {
+        let machine = &case.catalogue.machines[number];
+        let of_type = |instance: &&Instance| usize::from(instance.machine) == number;
+        let instances = || schedule.instances.iter().filter(of_type);
+        let had: u64 = instances().map(|instance| instance.until - instance.from).sum();
+        let cost: Money =
+            instances().map(|instance| machine.billing.charge(machine.price, instance.until - instance.from)).sum();
+        let is_here = |run: &&Run| of_type(&&schedule.instances[run.instance as usize]);
+        let runs = || schedule.runs.iter().filter(is_here);
+        let ran: u64 = runs().map(|run| run.end - run.begin).sum();
+        let busy = if had == 0 { "–".to_owned() } else { percent(ran as f64 / had as f64 / f64::from(machine.cpus)) };
+        let (tasks, count) = (runs().count() as u64, instances().count() as u64);
+        vec![words::thousands(tasks), words::thousands(count), time(had), busy, money(case, cost.0)]
+    };
+    (0..case.catalogue.machines.len()).map(row).collect()
 }
 
 /// So many stages and offers are told.
 const TOLD: usize = 8;
 
 fn tell_why(case: &Case<'_>, planned: &Planned) {
+    let assigned = match &planned.decided {
+        Decided::Types(assigned) => assigned,
+        Decided::Instances(schedule) => return tell_why_instances(case, schedule),
+    };
     let stages = &case.layout.stages;
-    let times = stages.times(&planned.assigned.ranks);
+    let times = stages.times(&assigned.ranks);
     let (critical, _) = stages.graph().critical(&times);
     let name = |stage: u32| {
         let task = case.layout.tasks[stages.tasks(stage).start as usize];
@@ -124,7 +166,7 @@ fn tell_why(case: &Case<'_>, planned: &Planned) {
     for stage in longest.iter().take(TOLD) {
         tell!("  {:>14}  {}", time(times[*stage as usize]), name(*stage));
     }
-    let mut offers = next_choices(stages, &planned.assigned.ranks, &critical);
+    let mut offers = next_choices(stages, &assigned.ranks, &critical);
     offers.sort_by(|one, other| {
         let worth = u128::from(other.saves) * u128::from(one.costs);
         worth.cmp(&(u128::from(one.saves) * u128::from(other.costs))).then(one.stage.cmp(&other.stage))
@@ -137,6 +179,32 @@ fn tell_why(case: &Case<'_>, planned: &Planned) {
     for offer in offers.iter().take(TOLD) {
         tell!("  {:>14}  saves {} of {}", money(case, offer.costs), time(offer.saves), name(offer.stage));
     }
+}
+
+/// What makes the run as long as it is: from the last task back, what each waited for.
+fn tell_why_instances(case: &Case<'_>, schedule: &Schedule) {
+    let names = instance_names(&schedule.instances, case.catalogue);
+    let links = schedule.chain(&case.problem.graph);
+    tell!("what makes it as long as it is, from the end:");
+    for link in links.iter().take(TOLD) {
+        let run = schedule.runs[link.task as usize];
+        let why = match link.waited {
+            Waited::ForNothing => "from the beginning".to_owned(),
+            Waited::ForMachine => "when its instance was there".to_owned(),
+            Waited::ForTask { task, data_ns: 0 } => format!("behind {}", name_of(case, task)),
+            Waited::ForTask { task, data_ns } => format!("behind {}, {} for its data", name_of(case, task), time(data_ns)),
+            Waited::ForRoom { task } => format!("when {} left room", name_of(case, task)),
+        };
+        let (task, length) = (name_of(case, link.task), time(run.end - run.begin));
+        tell!("  {length:>14}  {task} on {}, {why}", names[run.instance as usize]);
+    }
+    if links.len() > TOLD {
+        tell!("  and {} before these", links.len() - TOLD);
+    }
+}
+
+fn name_of(case: &Case<'_>, task: u32) -> String {
+    words::printable(&case.flow.name(TaskId(task))).to_string()
 }
 
 /// So many plans of a curve are listed.
@@ -153,7 +221,8 @@ pub fn listed(frontier: &Frontier) -> Vec<(usize, Point)> {
 }
 
 fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
-    let exact = if frontier.is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
+    let is_exact = case.policy.name == "optimal";
+    let exact = if is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
     tell!("cost and makespan, {} by {}: {exact}", words::count(frontier.points.len() as u64, "plan"), case.policy);
     let points = listed(frontier);
     let slowest = frontier.points.first().map_or(1, |point| point.makespan.max(1)) as f64;
@@ -195,7 +264,7 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible) -> Failure {
                 format!("the deadline is {} too early: the fastest that {by} gets is {}", time(late), time(*least));
             Failure::bad_input(
                 message,
-                format!("give --deadline {} or more, or faster machines", super::exact_seconds(*least)),
+                format!("give --deadline {} or more, or faster machines", exact_seconds(*least)),
             )
         }
         Infeasible::Both { cost_in_time, time_for_budget } => {
@@ -207,7 +276,7 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible) -> Failure {
             let remedy = format!(
                 "give --budget {} or --deadline {}, or try --planner optimal",
                 Money(*cost_in_time),
-                super::exact_seconds(*time_for_budget)
+                exact_seconds(*time_for_budget)
             );
             Failure::bad_input(message, remedy)
         }

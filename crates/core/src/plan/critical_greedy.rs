@@ -5,6 +5,7 @@
 
 use super::climb::{Climbed, Climber, Offer, Raised, Step, climb};
 use super::optimal::{Choice, menu};
+use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::Stages;
 
 struct Leaps<'a> {
@@ -55,4 +56,14 @@ pub fn critical_greedy(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)
     let menus = (0..stages.len() as u32).map(|stage| menu(stages, stage)).collect();
     let count = stages.len();
     climb(stages, &mut Leaps { stages, menus, chosen: vec![0; count], offered: vec![0; count] }, budget, told)
+}
+
+/// Lin and Wu's planner.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalGreedy;
+
+impl Plan for CriticalGreedy {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(critical_greedy(asked.stages(), budget, |_| {}).best))
+    }
 }

@@ -54,6 +54,8 @@ pub struct Estimates<'a> {
     pub learnt: &'a Times,
     /// Whether a task is charged for the whole machine, as in the thesis, or for its share of the cores.
     pub charges_share: bool,
+    /// Whether a task also takes as long as it takes to bring all that it reads: where that lies is not known before it is known what runs where.
+    pub moves: bool,
 }
 
 impl Estimates<'_> {
@@ -106,6 +108,9 @@ pub fn fits(flow: &Workflow, class: ClassId, machine: &Machine) -> bool {
     })
 }
 
+/// What tasks with the same table have in common: kind, class, expected time, and how much they read, if that counts.
+type Alike = (KindId, ClassId, Option<Duration>, u64);
+
 /// Tasks of which nobody knows how long they take, or that fit nowhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
@@ -122,17 +127,18 @@ pub struct Tables {
     pub tables: Vec<Table>,
     /// For each task its table.
     pub table_of: Vec<u32>,
-    /// For each table its kind, and what is known on each machine; nothing where its tasks do not fit.
+    /// For each table its kind, and what is known of computing on each machine; nothing where its tasks do not fit.
     pub rows: Vec<(KindId, Vec<Option<Known>>)>,
 }
 
 impl Tables {
     /// Works out the tables.
     pub fn of(flow: &Workflow, estimates: &Estimates<'_>) -> Result<Tables, Unknown> {
-        let mut made: BTreeMap<(KindId, ClassId, Option<Duration>), u32> = BTreeMap::new();
+        let mut made: BTreeMap<Alike, u32> = BTreeMap::new();
         let (mut tables, mut unknown) = (Tables::default(), Unknown::default());
         for task in flow.tasks() {
-            let key = (flow.kind(task), flow.class(task, 1), expected(flow, task));
+            let bytes = if estimates.moves { read_bytes(flow, task) } else { 0 };
+            let key = (flow.kind(task), flow.class(task, 1), expected(flow, task), bytes);
             let number = match made.get(&key) {
                 Some(number) => *number,
                 None => {
@@ -154,7 +160,7 @@ impl Tables {
         &mut self,
         flow: &Workflow,
         estimates: &Estimates<'_>,
-        (kind, class, expected): (KindId, ClassId, Option<Duration>),
+        (kind, class, expected, bytes): Alike,
         unknown: &mut Unknown,
     ) -> u32 {
         let machines = &estimates.catalogue.machines;
@@ -164,7 +170,7 @@ impl Tables {
             .map(|machine| estimates.of(name, machine, expected).filter(|_| fitting[machine]))
             .collect();
         let row = |(machine, known): (usize, &Option<Known>)| {
-            let time = known.as_ref()?.time.time_ns;
+            let time = known.as_ref()?.time.time_ns.saturating_add(machines[machine].moving(bytes));
             let price = estimates.price(flow, class, &machines[machine], time);
             Some(Row { time, price, machine: machine as u16 })
         };
@@ -185,6 +191,11 @@ fn expected(flow: &Workflow, task: TaskId) -> Option<Duration> {
     flow.estimated_time(task).or_else(|| flow.sleep_time(task)).or(built_in)
 }
 
+/// How much a task reads, as far as anybody knows.
+fn read_bytes(flow: &Workflow, task: TaskId) -> u64 {
+    flow.inputs(task).filter_map(|object| flow.expected_size(object)).fold(0, u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::catalogue::{read_machines, read_times};
@@ -201,7 +212,7 @@ mod tests {
         let times = |text| read_times(text, "t.yaml").unwrap();
         let (given, learnt) =
             (times("times: { x: { a: 8s } }"), times("times: { x: { a: 7s, b: { time: 5s, spread: 1s } } }"));
-        let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share: false };
+        let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share: false, moves: false };
         let known = |kind, machine| {
             let known = estimates.of(kind, machine, Some(Duration::from_secs(6)))?;
             Some((known.time.time_ns / 1_000_000_000, known.source))

@@ -7,6 +7,7 @@
 
 use std::cmp::Ordering;
 
+use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::{Assigned, Ranks, Stages};
 
 /// What an exchange is worth.
@@ -136,4 +137,24 @@ fn exchanges(
         }
     }
     found
+}
+
+/// The planner that gives up speed.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss(pub Weights);
+
+impl Plan for Loss {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(loss(asked.stages(), budget, self.0)))
+    }
+}
+
+/// The planner that buys speed.
+#[derive(Clone, Copy, Debug)]
+pub struct Gain(pub Weights);
+
+impl Plan for Gain {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(gain(asked.stages(), budget, self.0)))
+    }
 }

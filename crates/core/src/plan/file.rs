@@ -10,18 +10,39 @@
 //!   blast: m3.medium
 //!   blast:3: m3.large          # but for this one
 //! ```
+//!
+//! If instances are rented, they are listed, and each task has one, from some time to another:
+//!
+//! ```yaml
+//! instances:
+//!   m3.medium-1: { type: m3.medium, from: 0s, until: 312s, cost: 0.067 }
+//! tasks:
+//!   blast:1: { on: m3.medium-1, from: 60s, until: 90s }
+//! ```
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::catalogue::Catalogue;
+use super::instances::{Instance, Run};
 use crate::ids::{TaskId, TemplateId};
-use crate::workflow::Format;
-use crate::workflow::Workflow;
-use crate::workflow::reading::{Mark, Problem, Problems, Value, json, scalar, unknown_key, yaml};
+use crate::workflow::reading::{Mark, Problem, Problems, Text, Value, json, scalar, unknown_key, wrong, yaml};
+use crate::workflow::{Format, Workflow, quantity};
 
 /// The version of the format.
 const VERSION: &str = "1";
+/// No machine, or no instance.
+const NOBODY: u16 = u16::MAX;
+const NOWHERE: u32 = u32::MAX;
+
+/// Instances that are rented, and when each task runs on which.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rented {
+    /// The instances.
+    pub instances: Vec<Instance>,
+    /// For each task when and where it runs.
+    pub runs: Vec<Run>,
+}
 
 /// What a plan says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +51,25 @@ pub struct PlanFile {
     pub head: Vec<(String, String)>,
     /// For each task, the number of its type of machine in the catalogue.
     pub machine_of: Vec<u16>,
+    /// What is rented, if that was planned.
+    pub rented: Option<Rented>,
+}
+
+/// The names of instances: their types, counted.
+pub fn instance_names(instances: &[Instance], catalogue: &Catalogue) -> Vec<String> {
+    let mut counts = vec![0u32; catalogue.machines.len()];
+    let name = |instance: &Instance| {
+        let count = &mut counts[usize::from(instance.machine)];
+        *count += 1;
+        format!("{}-{count}", catalogue.machines[usize::from(instance.machine)].name)
+    };
+    instances.iter().map(name).collect()
+}
+
+/// Seconds to the last digit.
+pub fn exact_seconds(ns: u64) -> String {
+    let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    format!("{}s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 impl PlanFile {
@@ -39,6 +79,15 @@ impl PlanFile {
         for (name, value) in &self.head {
             let _ = writeln!(text, "{name}: {}", quoted(value));
         }
+        match &self.rented {
+            Some(rented) => write_rented(rented, flow, catalogue, &mut text),
+            None => self.write_types(flow, catalogue, &mut text),
+        }
+        text
+    }
+
+    /// The usual type of tasks that are alike, and then those that are on another.
+    fn write_types(&self, flow: &Workflow, catalogue: &Catalogue, text: &mut String) {
         text.push_str("tasks:\n");
         let machine = |task: TaskId| self.machine_of[task.index()];
         let name = |machine: u16| quoted(&catalogue.machines[usize::from(machine)].name);
@@ -53,7 +102,6 @@ impl PlanFile {
                 let _ = writeln!(text, "  {}: {}", quoted(&flow.name(task)), name(machine(task)));
             }
         }
-        text
     }
 
     /// Reads it for a workflow and its machines; `file` is its name.
@@ -62,62 +110,199 @@ impl PlanFile {
             Format::Json => json::read_map(text, 0),
             Format::Yaml => yaml::read_map(text, 0),
         };
-        const NOBODY: u16 = u16::MAX;
-        let mut plan = PlanFile { head: Vec::new(), machine_of: vec![NOBODY; flow.task_count()] };
-        let (mut version, mut has_tasks) = (None, false);
+        let mut reader = Reader::new(flow, catalogue);
+        let (mut head, mut version, mut tasks) = (Vec::new(), None, None);
         for (key, value) in entries? {
             match key.text.as_str() {
                 "throng-plan" => version = Some(scalar(&key, value)?),
-                "tasks" => {
-                    let Value::Map { entries, .. } = value else {
-                        let remedy = "write a line `name: machine` for each task";
-                        return Err(Problem::new(key.mark, "`tasks` needs a map", remedy).into());
-                    };
-                    has_tasks = true;
-                    for (name, value) in entries {
-                        let on = scalar(&name, value)?;
-                        let Some(machine) = catalogue.find(&on.text) else {
-                            let names: Vec<&str> = catalogue.machines.iter().map(|it| it.name.as_str()).collect();
-                            return Err(unknown_machine(&on.text, on.mark, &names).into());
-                        };
-                        let tasks = flow.find(&name.text).map_err(|_| {
-                            let message = format!("the workflow has no task `{}`", name.text);
-                            Problem::new(name.mark, message, "make the plan anew with `throng plan`")
-                                .spanning(&name.text)
-                        })?;
-                        tasks.iter().for_each(|task| plan.machine_of[task.index()] = machine as u16);
-                    }
-                }
+                // Instances may be written behind the tasks.
+                "tasks" => tasks = Some((key, value)),
+                "instances" => reader.read_instances(&key, value)?,
                 "workflow" | "planner" | "budget" | "deadline" | "makespan" | "cost" | "bound" | "currency" => {
-                    plan.head.push((key.text.clone(), scalar(&key, value)?.text));
+                    head.push((key.text.clone(), scalar(&key, value)?.text));
                 }
-                _ => return Err(unknown_key(&key, "in a plan", &["throng-plan", "tasks"]).into()),
+                _ => return Err(unknown_key(&key, "in a plan", &["throng-plan", "instances", "tasks"]).into()),
             }
         }
-        match version {
-            Some(version) if version.text == VERSION => {}
-            Some(version) => {
-                let message = format!("this plan is of version `{}`, and only {VERSION} is known", version.text);
-                return Err(Problem::new(version.mark, message, "make it anew with `throng plan`").into());
-            }
-            None => {
-                return Err(Problem::new(
-                    Mark::default(),
-                    "this is no plan: it has no `throng-plan`",
-                    "make one with `throng plan FLOW --out FILE`",
-                )
-                .into());
-            }
+        check_version(version)?;
+        if let Some((key, value)) = tasks {
+            reader.read_tasks(&key, value)?;
         }
-        let missing = flow.tasks().find(|task| plan.machine_of[task.index()] == NOBODY);
-        match missing {
-            Some(task) if has_tasks || flow.task_count() > 0 => {
-                let message = format!("the plan says nothing of the task `{}`", flow.name(task));
-                Err(Problem::new(Mark::default(), message, "make the plan anew with `throng plan`").into())
-            }
-            _ => Ok(plan),
+        let (machine_of, rented) = reader.finish()?;
+        Ok(PlanFile { head, machine_of, rented })
+    }
+}
+
+fn write_rented(rented: &Rented, flow: &Workflow, catalogue: &Catalogue, text: &mut String) {
+    let names = instance_names(&rented.instances, catalogue);
+    text.push_str("instances:\n");
+    for (name, instance) in names.iter().zip(&rented.instances) {
+        let machine = &catalogue.machines[usize::from(instance.machine)];
+        let _ = writeln!(
+            text,
+            "  {}: {{ type: {}, from: {}, until: {}, cost: {} }}",
+            quoted(name),
+            quoted(&machine.name),
+            exact_seconds(instance.from),
+            exact_seconds(instance.until),
+            machine.billing.charge(machine.price, instance.until - instance.from)
+        );
+    }
+    text.push_str("tasks:\n");
+    for task in flow.tasks() {
+        let Run { instance, begin, end } = rented.runs[task.index()];
+        let _ = writeln!(
+            text,
+            "  {}: {{ on: {}, from: {}, until: {} }}",
+            quoted(&flow.name(task)),
+            quoted(&names[instance as usize]),
+            exact_seconds(begin),
+            exact_seconds(end)
+        );
+    }
+}
+
+fn check_version(version: Option<Text>) -> Result<(), Problem> {
+    match version {
+        Some(version) if version.text == VERSION => Ok(()),
+        Some(version) => {
+            let message = format!("this plan is of version `{}`, and only {VERSION} is known", version.text);
+            Err(Problem::new(version.mark, message, "make it anew with `throng plan`"))
+        }
+        None => Err(Problem::new(
+            Mark::default(),
+            "this is no plan: it has no `throng-plan`",
+            "make one with `throng plan FLOW --out FILE`",
+        )),
+    }
+}
+
+/// What has been read of a plan.
+struct Reader<'a> {
+    flow: &'a Workflow,
+    catalogue: &'a Catalogue,
+    machine_of: Vec<u16>,
+    instances: Vec<Instance>,
+    numbers: BTreeMap<String, u32>,
+    runs: Vec<Run>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(flow: &'a Workflow, catalogue: &'a Catalogue) -> Reader<'a> {
+        Reader {
+            flow,
+            catalogue,
+            machine_of: vec![NOBODY; flow.task_count()],
+            instances: Vec::new(),
+            numbers: BTreeMap::new(),
+            runs: vec![Run { instance: NOWHERE, begin: 0, end: 0 }; flow.task_count()],
         }
     }
+
+    fn read_instances(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
+        for (name, value) in map(key, value, "write a line `name: { type: …, from: …, until: … }` for each instance")? {
+            let mut instance = Instance { machine: NOBODY, from: 0, until: 0 };
+            for (key, value) in map(&name, value, "write { type: …, from: …, until: … }")? {
+                let said = scalar(&key, value)?;
+                match key.text.as_str() {
+                    "type" => instance.machine = self.machine(&said)?,
+                    "from" => instance.from = time(&key, &said)?,
+                    "until" => instance.until = time(&key, &said)?,
+                    "cost" => {}
+                    _ => return Err(unknown_key(&key, "of an instance", &["type", "from", "until", "cost"])),
+                }
+            }
+            if instance.machine == NOBODY {
+                let message = format!("the instance `{}` has no type", name.text);
+                return Err(Problem::new(name.mark, message, "write `type: ` and a type of machine"));
+            }
+            if instance.until < instance.from {
+                let message = format!("the instance `{}` is given back before it is had", name.text);
+                return Err(Problem::new(name.mark, message, "write an `until` that is not before `from`"));
+            }
+            self.numbers.insert(name.text, self.instances.len() as u32);
+            self.instances.push(instance);
+        }
+        Ok(())
+    }
+
+    fn read_tasks(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
+        for (name, value) in map(key, value, "write a line `name: machine` for each task")? {
+            let (machine, run) = self.place(&name, value)?;
+            let tasks = self.flow.find(&name.text).map_err(|_| {
+                let message = format!("the workflow has no task `{}`", name.text);
+                Problem::new(name.mark, message, "make the plan anew with `throng plan`").spanning(&name.text)
+            })?;
+            for task in tasks {
+                self.machine_of[task.index()] = machine;
+                self.runs[task.index()] = run;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a task is: on a type, or on an instance from some time to another.
+    fn place(&self, name: &Text, value: Value) -> Result<(u16, Run), Problem> {
+        let mut run = Run { instance: NOWHERE, begin: 0, end: 0 };
+        let Value::Map { entries, .. } = value else {
+            let said = scalar(name, value)?;
+            return Ok((self.machine(&said)?, run));
+        };
+        for (key, value) in entries {
+            let said = scalar(&key, value)?;
+            match key.text.as_str() {
+                "on" => {
+                    run.instance = *self.numbers.get(&said.text).ok_or_else(|| {
+                        let message = format!("there is no instance `{}`", said.text);
+                        Problem::new(said.mark, message, "list it under `instances`").spanning(&said.text)
+                    })?;
+                }
+                "from" => run.begin = time(&key, &said)?,
+                "until" => run.end = time(&key, &said)?,
+                _ => return Err(unknown_key(&key, "of a planned task", &["on", "from", "until"])),
+            }
+        }
+        let Some(instance) = self.instances.get(run.instance as usize) else {
+            let message = format!("the task `{}` is on no instance", name.text);
+            return Err(Problem::new(name.mark, message, "write `on: ` and an instance"));
+        };
+        Ok((instance.machine, run))
+    }
+
+    fn machine(&self, said: &Text) -> Result<u16, Problem> {
+        let names: Vec<&str> = self.catalogue.machines.iter().map(|machine| machine.name.as_str()).collect();
+        let found = self.catalogue.find(&said.text);
+        found.map(|machine| machine as u16).ok_or_else(|| unknown_machine(&said.text, said.mark, &names))
+    }
+
+    fn finish(self) -> Result<(Vec<u16>, Option<Rented>), Problem> {
+        let say = |task: TaskId, what: &str| {
+            let message = format!("the plan says {what} `{}`", self.flow.name(task));
+            Problem::new(Mark::default(), message, "make the plan anew with `throng plan`")
+        };
+        if let Some(task) = self.flow.tasks().find(|task| self.machine_of[task.index()] == NOBODY) {
+            return Err(say(task, "nothing of the task"));
+        }
+        if self.instances.is_empty() {
+            return Ok((self.machine_of, None));
+        }
+        if let Some(task) = self.flow.tasks().find(|task| self.runs[task.index()].instance == NOWHERE) {
+            return Err(say(task, "on which type, and not on which instance, is the task"));
+        }
+        Ok((self.machine_of, Some(Rented { instances: self.instances, runs: self.runs })))
+    }
+}
+
+fn map(key: &Text, value: Value, remedy: &str) -> Result<Vec<(Text, Value)>, Problem> {
+    match value {
+        Value::Map { entries, .. } => Ok(entries),
+        _ => Err(Problem::new(key.mark, format!("`{}` needs a map", key.text), remedy)),
+    }
+}
+
+fn time(key: &Text, said: &Text) -> Result<u64, Problem> {
+    let read = quantity::duration(&said.text).map_err(|_| wrong(said, key, "a time such as 30s"))?;
+    Ok(u64::try_from(read.as_nanos()).unwrap_or(u64::MAX))
 }
 
 fn unknown_machine(name: &str, mark: Mark, known: &[&str]) -> Problem {
@@ -161,13 +346,40 @@ mod tests {
         let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
         let catalogue = read_machines("machines: { small: { price: 1 }, large: { price: 2 } }", "m.yaml").unwrap();
         let head = vec![("workflow".to_owned(), "f: g".to_owned()), ("cost".to_owned(), "0.10".to_owned())];
-        let plan = PlanFile { head, machine_of: vec![0, 1, 0, 1] };
+        let plan = PlanFile { head, machine_of: vec![0, 1, 0, 1], rented: None };
         let text = plan.write(&flow, &catalogue);
         assert_eq!(
             text,
             "throng-plan: 1\nworkflow: \"f: g\"\ncost: 0.10\ntasks:\n  a: small\n  \"a:2\": large\n  b: large\n"
         );
         assert_eq!(PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap(), plan);
+        let run = |instance, begin, end| Run { instance, begin, end };
+        let rented = Rented {
+            instances: vec![
+                Instance { machine: 0, from: 0, until: 1_500_000_000 },
+                Instance { machine: 1, from: 7, until: 8 },
+                Instance { machine: 0, from: 3, until: 4 },
+            ],
+            runs: vec![run(0, 1, 2), run(1, 7, 8), run(2, 3, 4), run(0, 5, 1_500_000_000)],
+        };
+        let plan = PlanFile { head: Vec::new(), machine_of: vec![0, 1, 0, 0], rented: Some(rented) };
+        let text = plan.write(&flow, &catalogue);
+        assert!(text.contains("  small-1: { type: small, from: 0s, until: 1.5s, cost: "), "{text}");
+        assert!(text.contains("  \"a:3\": { on: small-2, from: 0.000000003s, until: 0.000000004s }"), "{text}");
+        assert_eq!(PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap(), plan);
+        let with = |instances: &str, tasks: &str| format!("throng-plan: 1\ninstances: {instances}\ntasks: {tasks}");
+        for (text, message) in [
+            (with("{ x: { type: smal } }", "{}"), "did you mean `small`?"),
+            (with("{ x: { from: 1s } }", "{}"), "`x` has no type"),
+            (with("{ x: { type: small, from: 2s, until: 1s } }", "{}"), "given back before"),
+            (with("{ x: { type: small, when: 2s } }", "{}"), "unknown key `when`"),
+            (with("{ x: { type: small } }", "{ a: { on: y } }"), "there is no instance `y`"),
+            (with("{ x: { type: small } }", "{ a: { from: 1s } }"), "is on no instance"),
+            (with("{ x: { type: small } }", "{ a: { on: x }, b: small }"), "not on which instance, is the task `b`"),
+        ] {
+            let error = PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
         for (text, message) in [
             ("tasks: {}", "this is no plan"),
             ("throng-plan: 2\ntasks: {}", "of version `2`"),

@@ -1,8 +1,6 @@
 //! The curve of cost and makespan: what more money brings, and where it stops being worth it.
 
-use super::optimal;
-use super::planner::{Limits, Planner};
-use super::stages::Stages;
+use super::planner::{Asked, Limits, Plan};
 
 /// A plan on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,35 +18,20 @@ pub struct Frontier {
     pub points: Vec<Point>,
     /// Which of them is the knee: before it a little more money brings much, after it much more money a little.
     pub knee: usize,
-    /// Whether no other plan is better than any of them.
-    pub is_exact: bool,
 }
 
 impl Frontier {
-    /// The curve of a planner, found with so many budgets; that of all plans there are, if `optimal` can read it off.
-    pub fn of(
-        stages: &Stages,
-        planner: Planner,
-        budgets: u64,
-        slots: u64,
-        may_go_on: &mut dyn FnMut() -> bool,
-    ) -> Frontier {
-        let exact = (planner == Planner::Optimal).then(|| optimal::all(stages)).flatten();
-        let is_exact = exact.is_some();
-        let points = match exact {
-            Some(choices) => choices.iter().map(|choice| Point { cost: choice.cost, makespan: choice.time }).collect(),
-            None => {
-                let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
-                let budget = |at: u64| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64;
-                let plan = |at: u64, may_go_on: &mut dyn FnMut() -> bool| {
-                    let limits = Limits { budget: Some(budget(at)), deadline: None };
-                    planner.plan(stages, limits, slots, may_go_on).ok().map(|planned| planned.assigned)
-                };
-                let plans = (0..=budgets.max(1)).filter_map(|at| plan(at, may_go_on));
-                useful(plans.map(|assigned| Point { cost: assigned.cost, makespan: assigned.makespan }).collect())
-            }
-        };
-        Frontier { knee: knee(&points), points, is_exact }
+    /// The curve of a planner, found with so many budgets, or read off if it can be.
+    pub fn of(asked: &Asked<'_>, planner: &dyn Plan, budgets: u64) -> Frontier {
+        let points = planner.curve(asked).unwrap_or_else(|| {
+            let stages = asked.stages();
+            let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
+            let budget = |at: u64| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64;
+            let limits = |at| Limits { budget: Some(budget(at)), deadline: None };
+            let plans = (0..=budgets.max(1)).filter_map(|at| planner.plan(asked, limits(at)).ok());
+            useful(plans.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() }).collect())
+        });
+        Frontier { knee: knee(&points), points }
     }
 
     /// The least that this curve costs to keep a deadline.

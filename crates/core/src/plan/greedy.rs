@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::climb::{Climbed, Climber, Offer, Raised, Step, climb};
+use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::Stages;
 
 /// The tasks of each stage, the slowest first, and of those that are equally slow the first.
@@ -115,4 +116,14 @@ impl<const ONLY_CRITICAL: bool> Climber for OneTask<'_, ONLY_CRITICAL> {
 /// Plans; the cheapest plan costs no more than the budget.
 pub fn greedy(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)) -> Climbed {
     climb(stages, &mut OneTask::<true>::new(stages), budget, told)
+}
+
+/// Wylie's planner.
+#[derive(Clone, Copy, Debug)]
+pub struct Greedy;
+
+impl Plan for Greedy {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(greedy(asked.stages(), budget, |_| {}).best))
+    }
 }

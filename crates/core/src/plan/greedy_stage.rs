@@ -5,6 +5,7 @@
 
 use super::climb::{Climbed, Climber, Offer, Raised, Step, climb};
 use super::greedy::Slowest;
+use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::Stages;
 
 struct Tied<'a> {
@@ -83,4 +84,14 @@ pub fn greedy_stage(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)) -
     let slowest = Slowest::new(stages, &stages.cheapest());
     let mut tied = Tied { slowest, found: vec![None; stages.len()], tied: Vec::new() };
     climb(stages, &mut tied, budget, told)
+}
+
+/// The planner.
+#[derive(Clone, Copy, Debug)]
+pub struct GreedyStage;
+
+impl Plan for GreedyStage {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(greedy_stage(asked.stages(), budget, |_| {}).best))
+    }
 }

@@ -6,6 +6,7 @@
 
 use super::exchange::{Weights, loss};
 use super::paths::Paths;
+use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::{Assigned, Stages};
 
 /// Plans layer by layer; the cheapest plan costs no more than the budget.
@@ -79,5 +80,25 @@ pub fn b_swap(stages: &Stages, budget: u64) -> Assigned {
         let compare = |one: &(u32, u8), other: &(u32, u8)| worth(one).total_cmp(&worth(other)).then(one.cmp(other));
         let (task, to) = swaps.min_by(compare).expect("what costs more than the cheapest plan can be cheaper");
         ranks[task as usize] = to;
+    }
+}
+
+/// The planner that shares money among layers.
+#[derive(Clone, Copy, Debug)]
+pub struct BRate;
+
+impl Plan for BRate {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(b_rate(asked.stages(), budget)))
+    }
+}
+
+/// The planner that swaps by throughput.
+#[derive(Clone, Copy, Debug)]
+pub struct BSwap;
+
+impl Plan for BSwap {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        Planned::unproven(Decided::Types(b_swap(asked.stages(), budget)))
     }
 }

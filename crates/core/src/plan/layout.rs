@@ -48,6 +48,11 @@ impl Layout {
         let tables_of = members.iter().map(|tasks| tasks.iter().map(|task| table_of(*task)).collect());
         Ok(Layout { stages: Stages::new(tables, tables_of, edges)?, tasks, place_of })
     }
+
+    /// For each task of the workflow the number of its type of machine, if tasks have these ranks.
+    pub fn machine_of(&self, ranks: &[u8]) -> Vec<u16> {
+        self.place_of.iter().map(|place| self.stages.row(ranks, *place).machine).collect()
+    }
 }
 
 /// For each task a number for those that it waits for: the same for the same tasks, and for no others.

@@ -1,15 +1,19 @@
 //! Planners by their names, and what all of them are asked: the fastest plan for a budget, the cheapest for a deadline, or one that keeps both.
-//!
-//! Whoever plans for budgets only is asked again and again for a deadline: the least budget with which it is kept is looked for by halves.
 
-use super::critical_greedy::critical_greedy;
-use super::exchange::{Weights, gain, loss};
-use super::ggb::ggb;
-use super::greedy::greedy;
-use super::greedy_stage::greedy_stage;
-use super::layers::{b_rate, b_swap};
-use super::optimal;
-use super::progress::{Job, Priority, Slots, progress};
+use super::critical_greedy::CriticalGreedy;
+use super::exchange::{Gain, Loss, Weights};
+use super::extremes::Extreme;
+use super::fit::{Effort, Fit};
+use super::frontier::Point;
+use super::ggb::Ggb;
+use super::greedy::Greedy;
+use super::greedy_stage::GreedyStage;
+use super::ic_pcp::IcPcp;
+use super::instances::{Problem, Run, Schedule};
+use super::layers::{BRate, BSwap};
+use super::layout::Layout;
+use super::optimal::Optimum;
+use super::progress::{ByProgress, Priority};
 use super::stages::{Assigned, Stages};
 use crate::policy::{BadPolicy, Policy};
 
@@ -22,15 +26,78 @@ pub struct Limits {
     pub deadline: Option<u64>,
 }
 
+/// What a planner is given.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// Tasks in stages, with their tables.
+    pub layout: &'a Layout,
+    /// The same tasks, for whoever puts them on instances.
+    pub problem: &'a Problem<'a>,
+    /// How many tasks can run at once, for whoever minds that.
+    pub slots: u64,
+    /// Is asked now and then by who may take long.
+    pub may_go_on: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Asked<'a> {
+    /// The stages.
+    pub fn stages(&self) -> &'a Stages {
+        &self.layout.stages
+    }
+}
+
+/// What was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// A type of machine for each task: as many machines as anyone could wish, each charged for as long as a task runs.
+    Types(Assigned),
+    /// Instances that are rented, and when each task runs on which of them.
+    Instances(Schedule),
+}
+
 /// A plan, as far as one is better than others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// For each task its row.
-    pub assigned: Assigned,
+    /// What was decided.
+    pub decided: Decided,
     /// Whether nothing better keeps the limits.
     pub is_proven: bool,
     /// What no plan that keeps the limits is better than, if that was found out on the way: a time, or with a deadline only a cost.
     pub bound: Option<u64>,
+}
+
+impl Planned {
+    /// A plan of which nobody knows how good it is.
+    pub fn unproven(decided: Decided) -> Planned {
+        Planned { decided, is_proven: false, bound: None }
+    }
+
+    /// How long it takes.
+    pub fn makespan(&self) -> u64 {
+        match &self.decided {
+            Decided::Types(assigned) => assigned.makespan,
+            Decided::Instances(schedule) => schedule.makespan,
+        }
+    }
+
+    /// What it costs.
+    pub fn cost(&self) -> u64 {
+        match &self.decided {
+            Decided::Types(assigned) => assigned.cost,
+            Decided::Instances(schedule) => schedule.cost.0,
+        }
+    }
+
+    /// For each task of the workflow, the number of its type of machine.
+    pub fn machine_of(&self, layout: &Layout) -> Vec<u16> {
+        match &self.decided {
+            Decided::Types(assigned) => layout.machine_of(&assigned.ranks),
+            Decided::Instances(schedule) => {
+                let instance = |run: &Run| schedule.instances[run.instance as usize].machine;
+                schedule.runs.iter().map(instance).collect()
+            }
+        }
+    }
 }
 
 /// No plan keeps the limits.
@@ -55,39 +122,32 @@ pub enum Infeasible {
     },
 }
 
-/// A planner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planner {
-    /// Everything on the cheapest machine.
-    Cheapest,
-    /// Everything on the fastest machine.
-    Fastest,
-    /// The best plan there is.
-    Optimal,
-    /// Wylie's.
-    Greedy,
-    /// The same for whole stages.
-    GreedyStage,
-    /// WOHA's.
-    Progress(Priority),
-    /// Sakellariou and others'.
-    Loss(Weights),
-    /// The same from the other end.
-    Gain(Weights),
-    /// Lin and Wu's.
-    CriticalGreedy,
-    /// Wang and Shi's.
-    Ggb,
-    /// Cao and others'.
-    BRate,
-    /// The same from the other end.
-    BSwap,
+/// A planner. Those that plan for budgets only are asked again and again for a deadline, by halves.
+pub trait Plan {
+    /// The fastest plan that it finds for a budget that is enough for the cheapest.
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned;
+
+    /// The cheapest plan that it finds for a deadline that the fastest keeps.
+    fn for_deadline(&self, asked: &Asked<'_>, deadline: u64) -> Result<Planned, Infeasible> {
+        by_halves(asked, deadline, |budget| self.for_budget(asked, budget))
+    }
+
+    /// Plans, within limits.
+    fn plan(&self, asked: &Asked<'_>, limits: Limits) -> Result<Planned, Infeasible> {
+        within(self, asked, limits)
+    }
+
+    /// The curve of all plans that are worth it, if it can be read off.
+    fn curve(&self, _asked: &Asked<'_>) -> Option<Vec<Point>> {
+        None
+    }
 }
 
 /// The names that [`by_name`] knows, the default first.
-pub const NAMES: [&str; 12] = [
-    "greedy-stage",
+pub const NAMES: [&str; 14] = [
+    "fit",
     "optimal",
+    "greedy-stage",
     "greedy",
     "cheapest",
     "fastest",
@@ -98,13 +158,15 @@ pub const NAMES: [&str; 12] = [
     "ggb",
     "b-rate",
     "b-swap",
+    "ic-pcp",
 ];
 
 /// The planner with a name.
-pub fn by_name(policy: &Policy) -> Result<Planner, BadPolicy> {
+pub fn by_name(policy: &Policy) -> Result<Box<dyn Plan>, BadPolicy> {
     let parameters: &[&str] = match policy.name.as_str() {
         "loss" | "gain" => &["weights"],
         "progress" => &["first"],
+        "fit" => &["schedules"],
         _ => &[],
     };
     policy.takes(parameters)?;
@@ -127,135 +189,92 @@ pub fn by_name(policy: &Policy) -> Result<Planner, BadPolicy> {
         policy.value("first", Priority::Level, "level, longest or descendants", read)
     };
     Ok(match policy.name.as_str() {
-        "cheapest" => Planner::Cheapest,
-        "fastest" => Planner::Fastest,
-        "optimal" => Planner::Optimal,
-        "greedy" => Planner::Greedy,
-        "greedy-stage" => Planner::GreedyStage,
-        "progress" => Planner::Progress(first()?),
-        "loss" => Planner::Loss(weights()?),
-        "gain" => Planner::Gain(weights()?),
-        "critical-greedy" => Planner::CriticalGreedy,
-        "ggb" => Planner::Ggb,
-        "b-rate" => Planner::BRate,
-        "b-swap" => Planner::BSwap,
+        "fit" => Box::new(Fit(Effort::of(policy.count("schedules", 0)? as usize))),
+        "cheapest" => Box::new(Extreme::Cheapest),
+        "fastest" => Box::new(Extreme::Fastest),
+        "optimal" => Box::new(Optimum),
+        "greedy" => Box::new(Greedy),
+        "greedy-stage" => Box::new(GreedyStage),
+        "progress" => Box::new(ByProgress(first()?)),
+        "loss" => Box::new(Loss(weights()?)),
+        "gain" => Box::new(Gain(weights()?)),
+        "critical-greedy" => Box::new(CriticalGreedy),
+        "ggb" => Box::new(Ggb),
+        "b-rate" => Box::new(BRate),
+        "b-swap" => Box::new(BSwap),
+        "ic-pcp" => Box::new(IcPcp),
         _ => return Err(policy.unknown("plan", &NAMES)),
     })
+}
+
+/// Whether it rents instances by itself.
+pub fn rents(policy: &Policy) -> bool {
+    policy.name == "fit"
+}
+
+/// Plans within limits with a planner that knows one limit at a time.
+fn within<P: Plan + ?Sized>(planner: &P, asked: &Asked<'_>, limits: Limits) -> Result<Planned, Infeasible> {
+    let stages = asked.stages();
+    let least = stages.cost(&stages.cheapest());
+    if limits.budget.is_some_and(|budget| budget < least) {
+        return Err(Infeasible::Budget { least });
+    }
+    let fastest = stages.makespan(&stages.fastest());
+    if limits.deadline.is_some_and(|deadline| deadline < fastest) {
+        return Err(Infeasible::Deadline { least: fastest });
+    }
+    let Some(deadline) = limits.deadline else {
+        let planned = planner.for_budget(asked, limits.budget.unwrap_or(u64::MAX));
+        return match limits.budget {
+            Some(budget) if planned.cost() > budget => Err(Infeasible::Budget { least: planned.cost() }),
+            _ => Ok(planned),
+        };
+    };
+    let planned = planner.for_deadline(asked, deadline)?;
+    match limits.budget {
+        Some(budget) if planned.cost() > budget => {
+            let other = planner.for_budget(asked, budget);
+            if other.makespan() <= deadline && other.cost() <= budget {
+                return Ok(other);
+            }
+            Err(Infeasible::Both { cost_in_time: planned.cost(), time_for_budget: other.makespan() })
+        }
+        _ => Ok(planned),
+    }
 }
 
 /// So often a budget is halved to find the least that keeps a deadline: then it is known to a millionth of a millionth.
 const HALVES: u32 = 40;
 
-impl Planner {
-    /// Plans, within limits; `slots` tasks can run at once, for whoever minds that, and `may_go_on` is asked now and then by who may take long.
-    pub fn plan(
-        self,
-        stages: &Stages,
-        limits: Limits,
-        slots: u64,
-        may_go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Planned, Infeasible> {
-        let least = stages.cost(&stages.cheapest());
-        if limits.budget.is_some_and(|budget| budget < least) {
-            return Err(Infeasible::Budget { least });
+/// The cheapest plan for a deadline, of somebody who plans for budgets.
+fn by_halves(
+    asked: &Asked<'_>,
+    deadline: u64,
+    for_budget: impl Fn(u64) -> Planned,
+) -> Result<Planned, Infeasible> {
+    let stages = asked.stages();
+    let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
+    let mut kept = for_budget(most);
+    if kept.makespan() > deadline {
+        return Err(Infeasible::Deadline { least: kept.makespan() });
+    }
+    let (mut too_little, mut enough) = (least, kept.cost());
+    let cheapest = for_budget(too_little);
+    if cheapest.makespan() <= deadline {
+        return Ok(cheapest);
+    }
+    for _ in 0..HALVES {
+        if enough.saturating_sub(too_little) <= 1 || !(asked.may_go_on)() {
+            break;
         }
-        let fastest = stages.makespan(&stages.fastest());
-        if limits.deadline.is_some_and(|deadline| deadline < fastest) {
-            return Err(Infeasible::Deadline { least: fastest });
-        }
-        match limits {
-            Limits { deadline: None, budget } => {
-                let planned = self.for_budget(stages, budget.unwrap_or(u64::MAX), slots, may_go_on);
-                let cost = planned.assigned.cost;
-                match budget {
-                    Some(budget) if cost > budget => Err(Infeasible::Budget { least: cost }),
-                    _ => Ok(planned),
-                }
-            }
-            Limits { deadline: Some(deadline), budget } => {
-                let planned = self.for_deadline(stages, deadline, slots, may_go_on)?;
-                match budget {
-                    Some(budget) if planned.assigned.cost > budget => {
-                        let other = self.for_budget(stages, budget, slots, may_go_on);
-                        let time_for_budget = other.assigned.makespan;
-                        if time_for_budget <= deadline && other.assigned.cost <= budget {
-                            return Ok(other);
-                        }
-                        Err(Infeasible::Both { cost_in_time: planned.assigned.cost, time_for_budget })
-                    }
-                    _ => Ok(planned),
-                }
-            }
+        let middle = too_little + (enough - too_little) / 2;
+        let planned = for_budget(middle);
+        if planned.makespan() <= deadline {
+            enough = planned.cost().min(middle);
+            kept = planned;
+        } else {
+            too_little = middle;
         }
     }
-
-    /// The fastest plan that it finds for a budget that is enough for the cheapest.
-    fn for_budget(self, stages: &Stages, budget: u64, slots: u64, may_go_on: &mut dyn FnMut() -> bool) -> Planned {
-        let assigned = match self {
-            Planner::Optimal => {
-                let best = optimal::for_budget(stages, budget, may_go_on).expect("the cheapest plan keeps the budget");
-                return Planned { assigned: best.assigned, is_proven: best.is_proven, bound: Some(best.bound) };
-            }
-            Planner::Cheapest => stages.figures(stages.cheapest()),
-            Planner::Fastest => stages.figures(stages.fastest()),
-            Planner::Progress(by) => progressed(stages, slots, by),
-            Planner::Greedy => greedy(stages, budget, |_| {}).best,
-            Planner::GreedyStage => greedy_stage(stages, budget, |_| {}).best,
-            Planner::Loss(weights) => loss(stages, budget, weights),
-            Planner::Gain(weights) => gain(stages, budget, weights),
-            Planner::CriticalGreedy => critical_greedy(stages, budget, |_| {}).best,
-            Planner::Ggb => ggb(stages, budget, |_| {}).best,
-            Planner::BRate => b_rate(stages, budget),
-            Planner::BSwap => b_swap(stages, budget),
-        };
-        Planned { assigned, is_proven: false, bound: None }
-    }
-
-    /// The cheapest plan that it finds for a deadline that the fastest keeps.
-    fn for_deadline(
-        self,
-        stages: &Stages,
-        deadline: u64,
-        slots: u64,
-        may_go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Planned, Infeasible> {
-        if self == Planner::Optimal {
-            let best = optimal::for_deadline(stages, deadline, may_go_on).expect("the fastest plan keeps the deadline");
-            return Ok(Planned { assigned: best.assigned, is_proven: best.is_proven, bound: Some(best.bound) });
-        }
-        let most = stages.cost(&stages.fastest());
-        let mut kept = self.for_budget(stages, most, slots, may_go_on);
-        if kept.assigned.makespan > deadline {
-            return Err(Infeasible::Deadline { least: kept.assigned.makespan });
-        }
-        let (mut too_little, mut enough) = (stages.cost(&stages.cheapest()), kept.assigned.cost);
-        let cheapest = self.for_budget(stages, too_little, slots, may_go_on);
-        if cheapest.assigned.makespan <= deadline {
-            return Ok(cheapest);
-        }
-        for _ in 0..HALVES {
-            if enough.saturating_sub(too_little) <= 1 || !may_go_on() {
-                break;
-            }
-            let middle = too_little + (enough - too_little) / 2;
-            let planned = self.for_budget(stages, middle, slots, may_go_on);
-            if planned.assigned.makespan <= deadline {
-                enough = planned.assigned.cost.min(middle);
-                kept = planned;
-            } else {
-                too_little = middle;
-            }
-        }
-        Ok(kept)
-    }
-}
-
-/// All tasks on their fastest machines, with as long as that takes if so many run at once.
-fn progressed(stages: &Stages, slots: u64, by: Priority) -> Assigned {
-    let fastest = stages.figures(stages.fastest());
-    let times = |stage| stages.tasks(stage).map(|task| stages.row(&fastest.ranks, task).time).collect();
-    let jobs: Vec<Job> =
-        (0..stages.len() as u32).map(|stage| Job { maps: times(stage), reduces: Vec::new() }).collect();
-    let plan = progress(stages.graph(), &jobs, Slots { map: slots, reduce: 1 }, by);
-    Assigned { makespan: plan.makespan, ..fastest }
+    Ok(kept)
 }

@@ -95,6 +95,15 @@ pub struct Machine {
     pub billing: Billing,
 }
 
+impl Machine {
+    /// How long it takes to bring so many bytes to it.
+    pub fn moving(&self, bytes: u64) -> u64 {
+        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth.max(1));
+        // Nobody waits for longer than centuries, and sums of it have to stay numbers.
+        u64::try_from(ns).unwrap_or(u64::MAX).min(u64::MAX / 8)
+    }
+}
+
 /// All types of machines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {

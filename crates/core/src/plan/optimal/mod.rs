@@ -21,6 +21,8 @@ use menu::{Menu, ranks};
 use search::{Goal, search};
 
 use super::greedy_stage::greedy_stage;
+use super::frontier::Point;
+use super::planner::{Asked, Decided, Infeasible, Plan, Planned};
 use super::stages::{Assigned, Stages};
 
 /// The best plan that was found.
@@ -231,4 +233,29 @@ impl Exact {
             }
         }
     }
+}
+
+/// The planner.
+#[derive(Clone, Copy, Debug)]
+pub struct Optimum;
+
+impl Plan for Optimum {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        let best = for_budget(asked.stages(), budget, &mut || (asked.may_go_on)());
+        planned(best.expect("the cheapest plan keeps the budget"))
+    }
+
+    fn for_deadline(&self, asked: &Asked<'_>, deadline: u64) -> Result<Planned, Infeasible> {
+        let best = for_deadline(asked.stages(), deadline, &mut || (asked.may_go_on)());
+        Ok(planned(best.expect("the fastest plan keeps the deadline")))
+    }
+
+    fn curve(&self, asked: &Asked<'_>) -> Option<Vec<Point>> {
+        let choices = all(asked.stages())?;
+        Some(choices.iter().map(|choice| Point { cost: choice.cost, makespan: choice.time }).collect())
+    }
+}
+
+fn planned(best: Optimal) -> Planned {
+    Planned { decided: Decided::Types(best.assigned), is_proven: best.is_proven, bound: Some(best.bound) }
 }

@@ -1,0 +1,81 @@
+//! From what people write about machines and times to what planners and simulations take.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use throng_core::plan::catalogue::{Catalogue, Times, read_machines, read_times};
+use throng_core::plan::estimates::{Estimates, Tables, Unknown};
+use throng_core::plan::layout::Layout;
+use throng_core::workflow::Problems;
+
+use super::known;
+use crate::diagnostics;
+use crate::exit::Failure;
+use crate::load::{Loaded, read_file};
+
+/// Files about machines.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArguments {
+    /// The types of machines that can be had, and what they cost: YAML, JSON, or the thesis's machineTypes.xml
+    #[arg(long, value_name = "FILE")]
+    pub machines: PathBuf,
+    /// How long tasks of each kind take on each machine: YAML, JSON, or the thesis's workflowTaskTimes.xml [default: what runs have learnt, or `estimate` and `speed`]
+    #[arg(long, value_name = "FILE")]
+    pub times: Option<PathBuf>,
+}
+
+/// All that is known before anything is planned.
+pub struct Prepared {
+    /// The machines.
+    pub catalogue: Catalogue,
+    /// How long tasks take on them.
+    pub tables: Tables,
+    /// The tasks in stages.
+    pub layout: Layout,
+}
+
+impl Prepared {
+    /// Reads the files, and works out what follows from them.
+    pub fn of(
+        loaded: &Loaded,
+        files: &MachineArguments,
+        charges_share: bool,
+        moves: bool,
+    ) -> Result<Prepared, Failure> {
+        let flow = &loaded.flow;
+        let catalogue = read_with(&files.machines, read_machines)?;
+        let given = files.times.as_deref().map_or(Ok(Times::default()), |file| read_with(file, read_times))?;
+        known::check(flow, &catalogue, &given)?;
+        let learnt = known::learnt(loaded, &catalogue);
+        let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share, moves };
+        let tables = Tables::of(flow, &estimates).map_err(|unknown| refuse(&unknown))?;
+        let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()])
+            .map_err(|error| Failure::bad_input(error, "see the times of `throng plan --json`"))?;
+        Ok(Prepared { catalogue, tables, layout })
+    }
+}
+
+/// Reads a file; what is wrong in it is told with its place.
+pub fn read_with<T>(file: &Path, read: impl Fn(&str, &str) -> Result<T, Problems>) -> Result<T, Failure> {
+    let text = read_file(file, "give the path of a file that is there: see `throng plan --help`")?;
+    read(&text, &file.display().to_string())
+        .map_err(|problems| Failure::rendered(diagnostics::render(&problems, file, &text)))
+}
+
+fn refuse(unknown: &Unknown) -> Failure {
+    let listed = |kinds: &[String]| {
+        let shown: Vec<String> =
+            kinds.iter().take(5).map(|kind| format!("`{}`", crate::words::printable(kind))).collect();
+        let more = kinds.len().saturating_sub(shown.len());
+        if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    };
+    if !unknown.too_large.is_empty() {
+        let message = format!("no machine has what tasks of these kinds ask for: {}", listed(&unknown.too_large));
+        return Failure::bad_input(message, "add a type of machine with more cpus and memory");
+    }
+    let message = format!("nobody knows how long tasks of these kinds take: {}", listed(&unknown.timeless));
+    Failure::bad_input(
+        message,
+        "give them an `estimate`, write a file for --times, or run the workflow once: `throng run` learns it",
+    )
+}

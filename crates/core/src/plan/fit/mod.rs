@@ -1,0 +1,132 @@
+//! `fit`: a plan for machines of which there are only so many, that are charged by the hour, minute or second, that have to start, and to which data has to be brought.
+//!
+//! ```text
+//!   drafts: how many instances of each type at most, where a task is best off, perhaps what a planner of types says
+//!      │
+//!      ▼   the packer makes a schedule of each, with its cost and its makespan
+//!   the most promising draft for the limits ──▶ drafts beside it: one instance more, one less, another type, an earlier or a later target ──▶ …
+//! ```
+//!
+//! The thesis leaves it for later. Whoever is charged by the hour does not pay for tasks but for fleets, so fleets are what is searched, and the packer
+//! decides the rest: that is why it wins where hours count. What other planners would do with the same packer is among the drafts, so it is never behind them. It loses where
+//! nobody limits machines and every second is charged for itself: there, `optimal` proves what this only finds.
+//!
+//! The search ends after so many schedules, not after so much time: the same workflow has the same plan on every machine.
+
+mod drafts;
+mod search;
+
+pub use search::{Entry, Search};
+
+use super::catalogue::Catalogue;
+use super::frontier::{Point, useful};
+use super::ggb::Ggb;
+use super::greedy_stage::GreedyStage;
+use super::ic_pcp::IcPcp;
+use super::instances::{Problem, Schedule};
+use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
+use super::rented::guesses;
+
+/// How much is tried: tasks times schedules, and schedules at most. A schedule of 1,000 tasks takes some ten milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Schedules at most.
+    pub schedules: usize,
+    /// Tasks in all schedules together.
+    pub tasks: usize,
+}
+
+/// So many schedules are enough that more hardly ever help, and so many tasks are placed in some ten seconds.
+const USUAL: Effort = Effort { schedules: 1500, tasks: 1_000_000 };
+
+impl Effort {
+    /// So many schedules, or as many as is usual.
+    pub fn of(schedules: usize) -> Effort {
+        if schedules == 0 { USUAL } else { Effort { schedules, tasks: usize::MAX } }
+    }
+}
+
+/// The planner.
+#[derive(Clone, Copy, Debug)]
+pub struct Fit(pub Effort);
+
+impl Plan for Fit {
+    fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
+        let limits = Limits { budget: Some(budget), deadline: None };
+        let planned = self.plan(asked, limits).or_else(|_| self.plan(asked, Limits::default()));
+        planned.unwrap_or_else(|_| GreedyStage.for_budget(asked, budget))
+    }
+
+    fn plan(&self, asked: &Asked<'_>, limits: Limits) -> Result<Planned, Infeasible> {
+        let mut may_go_on = || (asked.may_go_on)();
+        let schedule = fit(asked.problem, &others(asked), limits, self.0, &mut may_go_on)?;
+        Ok(Planned::unproven(Decided::Instances(schedule)))
+    }
+
+    fn curve(&self, asked: &Asked<'_>) -> Option<Vec<Point>> {
+        let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
+        let mut search = Search::new(asked.problem, &guesses, Limits::default(), self.0);
+        search.seed(&mut may_go_on);
+        search.climb(&mut may_go_on);
+        Some(curve(&search.entries))
+    }
+}
+
+/// With so many budgets another planner is asked.
+const BUDGETS: u64 = 8;
+/// More tasks than this are not planned by others beside.
+const MOST_TASKS: usize = 20_000;
+
+/// What others would do: planners of types that are quick and good.
+fn others(asked: &Asked<'_>) -> Vec<Vec<u16>> {
+    if asked.problem.task_count() > MOST_TASKS {
+        return Vec::new();
+    }
+    let mut all: Vec<Vec<u16>> = [&GreedyStage as &dyn Plan, &IcPcp, &Ggb]
+        .into_iter()
+        .flat_map(|planner| guesses(planner, asked, BUDGETS))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// No machine is of use to more tasks than there are, and no search is for more than so many.
+const MOST_INSTANCES: u32 = 256;
+
+/// How many instances of each type there may be.
+pub fn most(catalogue: &Catalogue, tasks: usize) -> Vec<u32> {
+    let sensible = u32::try_from(tasks).unwrap_or(u32::MAX).clamp(1, MOST_INSTANCES);
+    catalogue.machines.iter().map(|machine| machine.count.unwrap_or(u32::MAX).min(sensible)).collect()
+}
+
+/// The best schedule for some limits that a search finds, or by how much none keeps them.
+pub fn fit(
+    problem: &Problem<'_>,
+    guesses: &[Vec<u16>],
+    limits: Limits,
+    effort: Effort,
+    may_go_on: &mut dyn FnMut() -> bool,
+) -> Result<Schedule, Infeasible> {
+    let mut search = Search::new(problem, guesses, limits, effort);
+    search.seed(may_go_on);
+    search.climb(may_go_on);
+    search.best()
+}
+
+/// The best schedule for some limits of those in which each task is on the type that a planner has given it: `guesses` are its plans for many budgets.
+pub fn packed(
+    problem: &Problem<'_>,
+    guesses: &[Vec<u16>],
+    limits: Limits,
+    may_go_on: &mut dyn FnMut() -> bool,
+) -> Result<Schedule, Infeasible> {
+    let mut search = Search::new(problem, guesses, limits, Effort { schedules: usize::MAX, tasks: usize::MAX });
+    search.pack_guesses(may_go_on);
+    search.best()
+}
+
+/// The curve of cost and makespan of all that a search comes across.
+pub fn curve(entries: &[Entry]) -> Vec<Point> {
+    useful(entries.iter().map(|entry| Point { cost: entry.cost, makespan: entry.makespan }).collect())
+}

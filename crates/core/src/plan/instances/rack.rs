@@ -1,0 +1,268 @@
+//! Instances while tasks are put on them: what each would mean, and what it means once it is done.
+
+use super::problem::{OUTSIDE, Problem};
+use super::profile::Profile;
+use super::schedule::{Instance, Moved, Run, Schedule};
+use super::spans::Spans;
+use crate::plan::Money;
+
+/// With more inputs than this, a task's are not looked at one by one to find out where it could run, only when it is put there.
+const LOOKED_AT: usize = 32;
+/// So many of those who have an object are asked when they could send it.
+const ASKED: usize = 8;
+
+/// An instance that is in use.
+#[derive(Clone, Debug)]
+struct Open {
+    machine: u16,
+    profile: Profile,
+    receives: Spans,
+    sends: Spans,
+    /// When it first does something, and when it has done the last thing.
+    first: u64,
+    last: u64,
+}
+
+/// What it would mean to put a task somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// Which instance: one that is there, or the next one.
+    pub(super) instance: u32,
+    /// Its type.
+    pub(super) machine: u16,
+    /// From when on the instance is busy with it: it may have to bring data first.
+    pub(super) fetch: u64,
+    /// When the task begins, and ends.
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    /// What has to be paid more.
+    pub(super) price: Money,
+}
+
+/// Instances, and the tasks that are on them.
+#[derive(Clone, Debug)]
+pub(super) struct Rack<'p> {
+    problem: &'p Problem<'p>,
+    open: Vec<Open>,
+    /// The numbers of the instances of each type.
+    pub(super) of_type: Vec<Vec<u32>>,
+    /// For each object, who has it, and since when.
+    holders: Vec<Vec<(u32, u64)>>,
+    runs: Vec<Run>,
+    moved: Moved,
+}
+
+impl<'p> Rack<'p> {
+    pub(super) fn new(problem: &'p Problem<'p>) -> Rack<'p> {
+        let nowhere = Run { instance: u32::MAX, begin: 0, end: 0 };
+        Rack {
+            problem,
+            open: Vec::new(),
+            of_type: vec![Vec::new(); problem.types()],
+            holders: vec![Vec::new(); problem.objects.len()],
+            runs: vec![nowhere; problem.task_count()],
+            moved: Moved::default(),
+        }
+    }
+
+    /// When all tasks that a task waits for have ended.
+    fn ready(&self, task: u32) -> u64 {
+        self.problem.graph.parents(task).iter().map(|parent| self.runs[*parent as usize].end).max().unwrap_or(0)
+    }
+
+    /// Whether an instance has an object by some time.
+    fn has(&self, object: u32, instance: u32) -> Option<u64> {
+        self.holders[object as usize].iter().find(|(holder, _)| *holder == instance).map(|(_, since)| *since)
+    }
+
+    /// What it would mean to put a task on an instance that is there.
+    pub(super) fn offer(&self, task: u32, instance: u32) -> Option<Offer> {
+        let open = &self.open[instance as usize];
+        let time = self.problem.time(task, open.machine)?;
+        let arrival = self.arrival(task, Some(instance), open.machine);
+        let (need, has) = (self.problem.need(task, open.machine), self.problem.has(open.machine));
+        let begin = open.profile.free(has, need, arrival.there, time);
+        let (fetch, end) = (arrival.begun.min(begin), begin + time);
+        let longer = Instance {
+            machine: open.machine,
+            from: self.had_from(open.machine, open.first.min(fetch)),
+            until: open.last.max(end),
+        };
+        let price = Schedule::charge(self.problem, &longer).less(self.charge(open)) + self.price_of_data(&arrival);
+        Some(Offer { instance, machine: open.machine, fetch, begin, end, price })
+    }
+
+    /// What it would mean to put a task on a new instance of a type.
+    pub(super) fn offer_new(&self, task: u32, machine: u16) -> Option<Offer> {
+        let time = self.problem.time(task, machine)?;
+        let arrival = self.arrival(task, None, machine);
+        let (begin, end) = (arrival.there, arrival.there + time);
+        let new = Instance { machine, from: self.had_from(machine, arrival.begun), until: end };
+        let price = Schedule::charge(self.problem, &new) + self.price_of_data(&arrival);
+        Some(Offer { instance: self.open.len() as u32, machine, fetch: arrival.begun, begin, end, price })
+    }
+
+    /// Does what was offered.
+    pub(super) fn take(&mut self, task: u32, offer: &Offer) {
+        let Offer { instance, machine, .. } = *offer;
+        if instance as usize == self.open.len() {
+            self.of_type[usize::from(machine)].push(instance);
+            self.open.push(Open {
+                machine,
+                profile: Profile::new(),
+                receives: Spans::default(),
+                sends: Spans::default(),
+                first: u64::MAX,
+                last: 0,
+            });
+        }
+        let (begun, there) = self.bring(task, instance);
+        let time = self.problem.time(task, machine).expect("who is offered a place fits there");
+        let (need, has) = (self.problem.need(task, machine), self.problem.has(machine));
+        let open = &mut self.open[instance as usize];
+        let begin = open.profile.free(has, need, there, time);
+        open.profile.take(need, begin, time);
+        open.first = open.first.min(begun).min(begin);
+        open.last = open.last.max(begin + time);
+        let run = Run { instance, begin, end: begin + time };
+        self.runs[task as usize] = run;
+        for object in self.problem.outputs(task) {
+            self.holders[object as usize].push((run.instance, run.end));
+        }
+    }
+
+    /// When an instance has to be had in order to do something at some time.
+    fn had_from(&self, machine: u16, first: u64) -> u64 {
+        first.saturating_sub(self.problem.catalogue.machines[usize::from(machine)].start_ns)
+    }
+
+    fn charge(&self, open: &Open) -> Money {
+        if open.first == u64::MAX {
+            return Money::ZERO;
+        }
+        let from = self.had_from(open.machine, open.first);
+        Schedule::charge(self.problem, &Instance { machine: open.machine, from, until: open.last })
+    }
+
+    fn price_of_data(&self, arrival: &Arrival) -> Money {
+        let moved =
+            Moved { into_bytes: arrival.into_bytes, between_bytes: arrival.between_bytes, out_bytes: 0 };
+        Schedule::charge_for_data(self.problem, &moved)
+    }
+
+    /// When all that a task reads could be on an instance, or on a new one.
+    fn arrival(&self, task: u32, instance: Option<u32>, machine: u16) -> Arrival {
+        let inputs = self.problem.inputs(task);
+        // Nothing can be there before the machine itself is.
+        let ready = self.ready(task).max(self.problem.catalogue.machines[usize::from(machine)].start_ns);
+        let mut arrival = Arrival { begun: ready, there: ready, into_bytes: 0, between_bytes: 0 };
+        let (mut left, mut has_begun) = (0u64, false);
+        for &object in inputs {
+            let what = self.problem.objects[object as usize];
+            if let Some(since) = instance.and_then(|instance| self.has(object, instance)) {
+                arrival.there = arrival.there.max(since);
+                continue;
+            }
+            if what.maker == OUTSIDE {
+                arrival.into_bytes += what.bytes;
+            } else {
+                arrival.between_bytes += what.bytes;
+            }
+            if inputs.len() > LOOKED_AT {
+                left = left.saturating_add(what.bytes);
+                continue;
+            }
+            let (begin, end, _) = self.sent(object, instance, machine, if has_begun { arrival.there } else { ready });
+            if !has_begun {
+                (arrival.begun, has_begun) = (begin, true);
+            }
+            arrival.there = arrival.there.max(end);
+        }
+        if left > 0 {
+            let length = self.problem.moving(left, machine);
+            let begin = instance.map_or(ready, |instance| self.open[instance as usize].receives.free(ready, length));
+            arrival.begun = begin;
+            arrival.there = arrival.there.max(begin + length);
+        }
+        arrival
+    }
+
+    /// When an object could come to an instance, from some time on, and from whom.
+    fn sent(&self, object: u32, to: Option<u32>, machine: u16, from: u64) -> (u64, u64, u32) {
+        let what = self.problem.objects[object as usize];
+        let received = |begin: u64, length: u64| match to {
+            Some(to) => self.open[to as usize].receives.free(begin, length),
+            None => begin,
+        };
+        let own = self.problem.moving(what.bytes, machine);
+        if what.maker == OUTSIDE {
+            let begin = received(from, own);
+            return (begin, begin + own, OUTSIDE);
+        }
+        let holders = self.holders[object as usize].iter().take(ASKED);
+        let sent = holders.map(|&(holder, since)| {
+            let sender = &self.open[holder as usize];
+            let length = own.max(self.problem.moving(what.bytes, sender.machine));
+            // Both have to have time; a few looks from one to the other come near enough.
+            let mut begin = from.max(since);
+            for _ in 0..4 {
+                begin = received(sender.sends.free(begin, length), length);
+            }
+            let begin = sender.sends.free(begin, length);
+            (begin, begin + length, holder)
+        });
+        sent.min_by_key(|(_, end, holder)| (*end, *holder)).unwrap_or((from, from + own, OUTSIDE))
+    }
+
+    /// Brings all that a task reads to an instance; says when that begins, and when all is there.
+    fn bring(&mut self, task: u32, instance: u32) -> (u64, u64) {
+        let problem = self.problem;
+        let machine = self.open[instance as usize].machine;
+        let ready = self.ready(task).max(problem.catalogue.machines[usize::from(machine)].start_ns);
+        let (mut begun, mut there, mut from) = (u64::MAX, ready, ready);
+        for &object in problem.inputs(task) {
+            if let Some(since) = self.has(object, instance) {
+                there = there.max(since);
+                continue;
+            }
+            let (begin, end, sender) = self.sent(object, Some(instance), machine, from);
+            let what = problem.objects[object as usize];
+            self.open[instance as usize].receives.take(begin, end - begin);
+            if sender == OUTSIDE {
+                self.moved.into_bytes = self.moved.into_bytes.saturating_add(what.bytes);
+            } else {
+                self.moved.between_bytes = self.moved.between_bytes.saturating_add(what.bytes);
+                let sender = &mut self.open[sender as usize];
+                sender.sends.take(begin, end - begin);
+                sender.last = sender.last.max(end);
+            }
+            self.holders[object as usize].push((instance, end));
+            (begun, there, from) = (begun.min(begin), there.max(end), begin);
+        }
+        (begun.min(there), there)
+    }
+
+    /// All tasks are somewhere.
+    pub(super) fn schedule(self) -> Schedule {
+        let had = |open: &Open| Instance {
+            machine: open.machine,
+            from: self.had_from(open.machine, open.first),
+            until: open.last,
+        };
+        let instances: Vec<Instance> = self.open.iter().map(had).collect();
+        let moved = Moved { out_bytes: self.problem.out_bytes, ..self.moved };
+        let charges = instances.iter().map(|instance| Schedule::charge(self.problem, instance));
+        let cost = charges.sum::<Money>() + Schedule::charge_for_data(self.problem, &moved);
+        let makespan = self.runs.iter().map(|run| run.end).max().unwrap_or(0);
+        Schedule { instances, runs: self.runs, moved, makespan, cost }
+    }
+}
+
+/// When data could be somewhere, and how much has to be moved for that.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    begun: u64,
+    there: u64,
+    into_bytes: u64,
+    between_bytes: u64,
+}
