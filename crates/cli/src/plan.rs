@@ -30,7 +30,7 @@ use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
 
-pub use self::prepared::{MachineArguments, Prepared};
+pub use self::prepared::{MachineArguments, Prepared, read_with};
 use crate::exit::{Code, Failure};
 use crate::load::{FlowArguments, load_leniently};
 use crate::report::write_to;
@@ -152,7 +152,13 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         Found::learn(&mut loaded.flow, &loaded.directory, loaded.storage.as_deref());
     }
     let rents = arguments.instances || planner::rents(&arguments.planner);
-    let prepared = Prepared::of(&loaded, &arguments.machines, arguments.charge == Charge::Share, !arguments.no_transfers)?;
+    let prepared = Prepared::of(
+        &loaded.flow,
+        &loaded,
+        &arguments.machines,
+        arguments.charge == Charge::Share,
+        !arguments.no_transfers,
+    )?;
     let Prepared { catalogue, tables, layout } = &prepared;
     if !rents {
         known::warn_of_what_is_not_minded(catalogue);

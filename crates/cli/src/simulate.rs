@@ -14,6 +14,7 @@ mod given;
 mod loads;
 mod machines;
 mod options;
+mod planned;
 mod plot;
 pub mod progress;
 mod record;
@@ -108,6 +109,11 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if learns(arguments) {
         flow.tell_kinds_apart();
     }
+    if arguments.cluster.plan.is_some() && (!arguments.compare.is_empty() || arguments.cluster.cache.is_range()) {
+        let message = "a plan is for one cluster, and these are several";
+        return Err(Failure::bad_input(message, "leave out --compare and ranges of --cache, or --plan"));
+    }
+    let held = planned::hold(&arguments.cluster, &loaded, &mut flow)?;
     let flow = Arc::new(flow);
     if !arguments.compare.is_empty() {
         if arguments.cluster.cache.is_range() {
@@ -126,7 +132,11 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         found.warn();
         return curve::run(&flow, &arguments.cluster, arguments.plot.as_ref(), arguments.json);
     }
-    let cluster = arguments.cluster.cluster(&flow)?;
+    let (cluster, planned) = match held {
+        Some((cluster, planned)) => (cluster, Some(planned)),
+        None => (arguments.cluster.cluster(&flow)?, None),
+    };
+    options::check(&flow, &cluster)?;
     if arguments.record {
         record::check(&loaded)?;
     }
@@ -143,9 +153,16 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         false => None,
     };
     if arguments.json {
-        tell!("{}", figures::figures(&flow, &cluster, outcome, &found));
+        let mut told = figures::figures(&flow, &cluster, outcome, &found);
+        if let Some(planned) = &planned {
+            told["plan"] = planned.figures(&cluster, outcome);
+        }
+        tell!("{told}");
     } else if arguments.plot.as_deref() != Some(std::path::Path::new("-")) {
         summary::tell(&flow, &cluster, &simulated);
+        if let Some(planned) = &planned {
+            planned.tell(&cluster, outcome);
+        }
     }
     if let Some(path) = arguments.plot.as_ref().filter(|path| path.as_os_str() != "-") {
         note!("wrote {}: open it in a browser", path.display());

@@ -1,6 +1,7 @@
 //! Numbers, times and outcomes in plain words.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use throng_core::plan::Money;
 
 use throng_core::pack::Why;
 use throng_core::pack::dominant::Resource;
@@ -172,6 +173,14 @@ pub fn resource_word(resource: Resource) -> &'static str {
         Resource::Memory => "memory",
         Resource::Remote => "shared storage",
     }
+}
+
+/// An amount of money as people read it: four digits behind the point, rounded up.
+pub fn money(currency: &str, amount: Money) -> String {
+    const SHOWN: u64 = 100_000_000;
+    let parts = amount.0.div_ceil(SHOWN);
+    let shown = format!("{}.{:04}", parts / 10_000, parts % 10_000);
+    if currency == "$" { format!("${shown}") } else { format!("{shown} {}", printable(currency)) }
 }
 
 #[cfg(test)]

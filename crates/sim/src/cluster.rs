@@ -1,5 +1,6 @@
 //! What a modelled cluster is made of.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use throng_core::locality::Brought;
@@ -8,6 +9,7 @@ use throng_core::policy::Policy;
 use crate::crowd::Crowd;
 use crate::faults::Faults;
 use crate::machines::MachineType;
+use crate::planned::Held;
 
 /// Where objects from outside lie when a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,8 @@ pub struct Cluster {
     pub pack: Policy,
     /// How long tasks really take and how much they write, by chance.
     pub variation: Variation,
+    /// What a plan holds the run to, if there is one.
+    pub plan: Option<Arc<Held>>,
     /// What breaks.
     pub faults: Faults,
     /// What chance is made of.
@@ -154,6 +158,7 @@ impl Cluster {
             order: named("aware"),
             pack: named("requests"),
             variation: Variation::default(),
+            plan: None,
             faults: Faults::default(),
             seed: 1,
         }

@@ -24,6 +24,9 @@ pub(crate) fn abilities(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<Abili
         packs.push(pack::by_name(&cluster.pack, Capacity { width, resources }, flow)?);
     }
     Ok(Abilities::new(&counts, flow.class_count(), |machine: usize, class: ClassId| {
+        if flow.planned_type(class).is_some_and(|planned| usize::from(planned) != machine) {
+            return false;
+        }
         let mut ways = flow.alternatives(class);
         ways.any(|demand| packs[machine].could_ever_admit(demand) && pools.could_ever_meet(demand))
     }))

@@ -12,7 +12,7 @@ use crate::work::Work;
 
 /// Works out what no run could beat, and what the literature expects.
 pub(crate) fn judge(flow: &Workflow, cluster: &Cluster, outcome: &mut Outcome) {
-    let work = || Work::new(flow, cluster.variation, cluster.seed);
+    let work = || Work::of(flow, cluster);
     let slots = cluster.slots();
     let ordinary = work();
     let bound = LowerBound::of(flow, slots, |task| ordinary.length(task).as_nanos() as u64);

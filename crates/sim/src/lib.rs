@@ -22,6 +22,8 @@ mod machines;
 mod network;
 pub mod outcome;
 mod outside;
+pub mod planned;
+pub mod rent;
 mod storage;
 pub mod swarm;
 mod tier;

@@ -60,6 +60,16 @@ impl Cluster {
         unreachable!("there is no node {}", node.0)
     }
 
+    /// The number of a node's type.
+    pub(crate) fn type_of(&self, node: NodeId) -> usize {
+        let mut before = 0;
+        let is_past = |machine: &MachineType| {
+            before += machine.count;
+            before <= node.0
+        };
+        self.machine_types().take_while(is_past).count()
+    }
+
     /// How many tasks a machine runs at once, at most.
     pub fn width(&self, machine: &MachineType) -> u32 {
         self.width.unwrap_or_else(|| pack::usual_width(&self.pack, machine.cores)).max(1)
@@ -98,6 +108,10 @@ impl Cluster {
 
     /// How many times as fast as an ordinary core those of this cluster are: on average, and at best.
     pub(crate) fn speeds(&self) -> (f64, f64) {
+        if self.plan.is_some() {
+            // How long tasks take is known for each type, and the least of it is what bounds are made of.
+            return (1.0, 1.0);
+        }
         let all: f64 =
             self.machine_types().map(|machine| f64::from(machine.count * machine.cores) * machine.speed).sum();
         let best = self.machine_types().map(|machine| machine.speed).fold(0.0, f64::max);

@@ -38,6 +38,8 @@ pub struct Outcome {
     pub analytic_seconds: f64,
     /// Bytes moved between nodes or from the shared file system.
     pub moved_bytes: u64,
+    /// Those of them that came from the shared file system.
+    pub brought_bytes: u64,
     /// Objects moved.
     pub moves: u64,
     /// Bytes read from the nodes' disks.
@@ -94,6 +96,8 @@ pub struct Outcome {
     pub messages: u64,
     /// Things that happened in all.
     pub events: u64,
+    /// From when until when each node was had, in a run that is held to a plan; nothing for those that were not.
+    pub rented: Vec<Option<(Duration, Duration)>>,
     /// Busy slots over time: the time from which, and how many.
     pub busy_curve: Vec<(Duration, u32)>,
 }

@@ -6,8 +6,10 @@ use throng_core::ids::{ObjectId, TaskId};
 use throng_core::rng::Rng;
 use throng_core::workflow::Workflow;
 
+use crate::cluster::Cluster;
 use crate::cluster::Variation;
 use crate::lengths::times;
+use crate::planned::Lengths;
 
 /// How long a task takes of which nothing is said at all.
 pub const UNSAID: Duration = Duration::from_secs(1);
@@ -19,12 +21,28 @@ pub struct Work<'a> {
     variation: Variation,
     seed: u64,
     speed: f64,
+    /// What is known of each type of machine, and which one this is; the fastest, if nobody says.
+    on: Option<(&'a Lengths, Option<usize>)>,
 }
 
 impl<'a> Work<'a> {
     /// The truth that a seed gives.
     pub fn new(flow: &'a Workflow, variation: Variation, seed: u64) -> Work<'a> {
-        Work { flow, variation, seed, speed: 1.0 }
+        Work { flow, variation, seed, speed: 1.0, on: None }
+    }
+
+    /// The truth in a cluster.
+    pub(crate) fn of(flow: &'a Workflow, cluster: &'a Cluster) -> Work<'a> {
+        let on = cluster.plan.as_ref().map(|plan| (&plan.lengths, None));
+        Work { on, ..Work::new(flow, cluster.variation, cluster.seed) }
+    }
+
+    /// The truth on one of its nodes.
+    pub(crate) fn on(flow: &'a Workflow, cluster: &'a Cluster, machine: usize, speed: f64) -> Work<'a> {
+        match cluster.plan.as_ref() {
+            Some(plan) => Work { on: Some((&plan.lengths, Some(machine))), ..Work::of(flow, cluster) },
+            None => Work::of(flow, cluster).at_speed(speed),
+        }
     }
 
     /// On cores that are so many times as fast as ordinary ones.
@@ -48,7 +66,8 @@ impl<'a> Work<'a> {
     /// How long a task takes.
     pub fn length(&self, task: TaskId) -> Duration {
         let said = self.flow.sleep_time(task).or_else(|| self.flow.estimated_time(task));
-        let said = said.unwrap_or_else(|| if self.flow.is_noop(task) { Duration::ZERO } else { UNSAID });
+        let planned = self.on.and_then(|(lengths, machine)| lengths.length(task, machine));
+        let said = planned.or(said).unwrap_or_else(|| if self.flow.is_noop(task) { Duration::ZERO } else { UNSAID });
         let length = times(said, self.factor(self.variation.time, 0x7174, task.0));
         // Never shorter than it should be, so that bounds stay bounds.
         let at_speed = || Duration::from_nanos((length.as_nanos() as f64 / self.speed).ceil() as u64);

@@ -116,6 +116,10 @@ struct Machine {
     slots: Vec<Option<Running>>,
     /// How many times as fast as an ordinary one each of its cores is.
     speed: f64,
+    /// The number of its type.
+    machine_type: usize,
+    /// When somebody last had any use for it.
+    last_used: Time,
     /// The room that it has for objects when its disk is not full: beside what lies there from the beginning.
     room_bytes: u64,
     /// What it has on disk and in memory, if that matters.

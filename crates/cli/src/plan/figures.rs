@@ -1,8 +1,8 @@
 //! A plan for programs. Money is written as text, to the last digit: a number with a point would not be exact.
 
 use serde_json::{Value, json};
-use throng_core::plan::Money;
 use throng_core::ids::TaskId;
+use throng_core::plan::Money;
 use throng_core::plan::file::instance_names;
 use throng_core::plan::frontier::Frontier;
 use throng_core::plan::instances::Instance;

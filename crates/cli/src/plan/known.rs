@@ -51,10 +51,9 @@ pub fn warn_of_what_is_not_minded(catalogue: &Catalogue) {
 }
 
 /// What earlier runs took, on the types of machines that theirs are most like; of several, that with most tasks counts.
-pub fn learnt(loaded: &Loaded, catalogue: &Catalogue) -> Times {
+pub fn learnt(flow: &Workflow, loaded: &Loaded, catalogue: &Catalogue) -> Times {
     let learnt = Learnt::read(&StateDirectory::new(&loaded.state).learnt());
-    let mut known: Vec<&OfWorkflow> =
-        learnt.known.iter().filter(|known| known.workflow == loaded.flow.title()).collect();
+    let mut known: Vec<&OfWorkflow> = learnt.known.iter().filter(|known| known.workflow == flow.title()).collect();
     known.sort_by_key(|known| known.kinds.iter().map(|kind| kind.tasks).sum::<u64>());
     let mut times = Times::default();
     for known in known {

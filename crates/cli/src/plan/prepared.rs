@@ -6,7 +6,7 @@ use clap::Args;
 use throng_core::plan::catalogue::{Catalogue, Times, read_machines, read_times};
 use throng_core::plan::estimates::{Estimates, Tables, Unknown};
 use throng_core::plan::layout::Layout;
-use throng_core::workflow::Problems;
+use throng_core::workflow::{Problems, Workflow};
 
 use super::known;
 use crate::diagnostics;
@@ -37,16 +37,16 @@ pub struct Prepared {
 impl Prepared {
     /// Reads the files, and works out what follows from them.
     pub fn of(
+        flow: &Workflow,
         loaded: &Loaded,
         files: &MachineArguments,
         charges_share: bool,
         moves: bool,
     ) -> Result<Prepared, Failure> {
-        let flow = &loaded.flow;
         let catalogue = read_with(&files.machines, read_machines)?;
         let given = files.times.as_deref().map_or(Ok(Times::default()), |file| read_with(file, read_times))?;
         known::check(flow, &catalogue, &given)?;
-        let learnt = known::learnt(loaded, &catalogue);
+        let learnt = known::learnt(flow, loaded, &catalogue);
         let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share, moves };
         let tables = Tables::of(flow, &estimates).map_err(|unknown| refuse(&unknown))?;
         let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()])

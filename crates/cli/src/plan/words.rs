@@ -15,12 +15,9 @@ use super::Case;
 use crate::exit::Failure;
 use crate::words;
 
-/// An amount as people read it: four digits behind the point, rounded up.
+/// An amount as people read it.
 pub fn money(case: &Case<'_>, amount: u64) -> String {
-    const SHOWN: u64 = 100_000_000;
-    let (currency, parts) = (&case.catalogue.currency, amount.div_ceil(SHOWN));
-    let shown = format!("{}.{:04}", parts / 10_000, parts % 10_000);
-    if currency == "$" { format!("${shown}") } else { format!("{shown} {}", words::printable(currency)) }
+    words::money(&case.catalogue.currency, Money(amount))
 }
 
 /// A time as people read it.
@@ -72,13 +69,12 @@ fn sources(case: &Case<'_>) -> String {
 
 fn tell_plan(case: &Case<'_>, planned: &Planned) {
     let (makespan, cost) = (planned.makespan(), planned.cost());
-    let budget = case
+    let budget =
+        case.limits.budget.map(|budget| format!(", {} of the budget", percent(cost as f64 / budget.max(1) as f64)));
+    let deadline = case
         .limits
-        .budget
-        .map(|budget| format!(", {} of the budget", percent(cost as f64 / budget.max(1) as f64)));
-    let deadline = case.limits.deadline.map(|deadline| {
-        format!(", {} of the time there is", percent(makespan as f64 / deadline.max(1) as f64))
-    });
+        .deadline
+        .map(|deadline| format!(", {} of the time there is", percent(makespan as f64 / deadline.max(1) as f64)));
     tell!("plan by {}", case.policy);
     tell!("  makespan  {:>14}{}", time(makespan), deadline.unwrap_or_default());
     tell!("  cost      {:>14}{}", money(case, cost), budget.unwrap_or_default());
@@ -192,7 +188,9 @@ fn tell_why_instances(case: &Case<'_>, schedule: &Schedule) {
             Waited::ForNothing => "from the beginning".to_owned(),
             Waited::ForMachine => "when its instance was there".to_owned(),
             Waited::ForTask { task, data_ns: 0 } => format!("behind {}", name_of(case, task)),
-            Waited::ForTask { task, data_ns } => format!("behind {}, {} for its data", name_of(case, task), time(data_ns)),
+            Waited::ForTask { task, data_ns } => {
+                format!("behind {}, {} for its data", name_of(case, task), time(data_ns))
+            }
             Waited::ForRoom { task } => format!("when {} left room", name_of(case, task)),
         };
         let (task, length) = (name_of(case, link.task), time(run.end - run.begin));

@@ -1,5 +1,7 @@
 //! Machines that are not all alike, as people write them: `4x8,2x16@1.5` is four with 8 cores and two with 16 faster ones.
 
+use std::path::{Path, PathBuf};
+
 use throng_core::place::Abilities;
 use throng_core::workflow::quantity;
 use throng_sim::{Cluster, MachineType};
@@ -9,34 +11,43 @@ use crate::words;
 
 /// What is written of some machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Written {
+pub struct Listed {
     count: u32,
     cores: u32,
     speed: f64,
     memory_bytes: Option<u64>,
 }
 
-/// The machines of a cluster, as they are written.
+/// The machines of a cluster, as they are written, or the file that says what can be rented.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Machines(Vec<Written>);
+pub enum Machines {
+    Listed(Vec<Listed>),
+    File(PathBuf),
+}
 
 /// Nobody has cores that differ by more.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.001..=1000.0;
 
-/// Reads `COUNTxCORES[@SPEED][/MEMORY]`, with commas or, where those mean something else, `+` between.
+/// Endings of files about machines.
+const FILES: [&str; 4] = ["yaml", "yml", "json", "xml"];
+
+/// Reads the name of a file, or `COUNTxCORES[@SPEED][/MEMORY]`, with commas or, where those mean something else, `+` between.
 pub fn machines(text: &str) -> Result<Machines, String> {
+    if Path::new(text).extension().is_some_and(|ending| FILES.iter().any(|known| ending == *known)) {
+        return Ok(Machines::File(PathBuf::from(text)));
+    }
     let read = text.split([',', '+']).map(|part| written(part.trim())).collect::<Result<Vec<_>, _>>()?;
     if read.len() > Abilities::MOST_TYPES {
         return Err(format!("these are {} types of machines, and there may be {}", read.len(), Abilities::MOST_TYPES));
     }
     let nodes: u64 = read.iter().map(|machine| u64::from(machine.count)).sum();
     match i64::try_from(nodes) {
-        Ok(nodes) if nodes <= MOST_NODES => Ok(Machines(read)),
+        Ok(nodes) if nodes <= MOST_NODES => Ok(Machines::Listed(read)),
         _ => Err(format!("these are {} nodes, and there may be {MOST_NODES}", words::thousands(nodes))),
     }
 }
 
-fn written(text: &str) -> Result<Written, String> {
+fn written(text: &str) -> Result<Listed, String> {
     let wrong = || format!("`{text}` is not COUNTxCORES[@SPEED][/MEMORY], such as 4x8, 2x16@1.5 or 2x16@1.5/64GB");
     let (text, memory) = text.split_once('/').map_or((text, None), |(text, memory)| (text, Some(memory)));
     let (text, speed) = text.split_once('@').map_or((text, None), |(text, speed)| (text, Some(speed)));
@@ -51,18 +62,34 @@ fn written(text: &str) -> Result<Written, String> {
         return Err(format!("no core is {speed} times as fast as another: write a number such as 0.5 or 2"));
     }
     let memory_bytes = memory.map(quantity::bytes).transpose()?;
-    Ok(Written { count: number(count, MOST_NODES)?, cores: number(cores, MOST_CORES)?, speed, memory_bytes })
+    Ok(Listed { count: number(count, MOST_NODES)?, cores: number(cores, MOST_CORES)?, speed, memory_bytes })
 }
 
 impl Machines {
+    /// Those that are listed.
+    fn listed(&self) -> &[Listed] {
+        match self {
+            Machines::Listed(listed) => listed,
+            Machines::File(_) => &[],
+        }
+    }
+
+    /// The file about what can be rented.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Machines::Listed(_) => None,
+            Machines::File(file) => Some(file),
+        }
+    }
+
     /// How many nodes they are.
     pub fn nodes(&self) -> u32 {
-        self.0.iter().map(|machine| machine.count).sum()
+        self.listed().iter().map(|machine| machine.count).sum::<u32>().max(1)
     }
 
     /// What they are, with what is said of all nodes where it is not said of them.
     pub fn types(&self, memory_bytes: u64, bandwidth: u64) -> Vec<MachineType> {
-        let types = self.0.iter().map(|machine| MachineType {
+        let types = self.listed().iter().map(|machine| MachineType {
             count: machine.count,
             cores: machine.cores,
             memory_bytes: machine.memory_bytes.unwrap_or(memory_bytes),
@@ -79,7 +106,7 @@ pub fn nodes_words(cluster: &Cluster) -> String {
     if cluster.types.is_empty() {
         return format!("{nodes} with {} each", words::count(cluster.cores.into(), "core"));
     }
-    let parts = cluster.types.iter().map(|machine| {
+    let parts = cluster.types.iter().filter(|machine| machine.count > 0).map(|machine| {
         let cores = words::count(machine.cores.into(), "core");
         match machine.speed {
             1.0 => format!("{} with {cores}", machine.count),

@@ -1,5 +1,6 @@
 //! The modelled cluster as people describe it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,14 +23,20 @@ use crate::words;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The cluster")]
 pub struct ClusterArguments {
+    /// Hold the run to a plan of `throng plan --out`: tasks run on their planned types, or on their planned instances, and it is told what that costs
+    #[arg(long, value_name = "FILE", requires = "machines")]
+    pub plan: Option<PathBuf>,
+    /// With --plan, how long tasks of each kind take on each machine, as for `throng plan`
+    #[arg(long, value_name = "FILE", requires = "plan")]
+    pub times: Option<PathBuf>,
     /// How many nodes
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_NODES))]
     pub nodes: u32,
     /// How many cores each node has
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_CORES))]
     pub cores: u32,
-    /// Machines that are not all alike, as COUNTxCORES, with @SPEED and /MEMORY if need be: 4x8,2x16@1.5 is four with 8 cores and two with 16 that are 1.5 times as fast
-    #[arg(long, value_name = "LIST", value_parser = machines, conflicts_with_all = ["nodes", "cores"])]
+    /// Machines that are not all alike, as COUNTxCORES, with @SPEED and /MEMORY if need be: 4x8,2x16@1.5 is four with 8 cores and two with 16 that are 1.5 times as fast; with --plan, the file that it was planned with
+    #[arg(long, value_name = "LIST|FILE", value_parser = machines, conflicts_with_all = ["nodes", "cores"])]
     pub machines: Option<Machines>,
     /// How much memory each node has
     #[arg(long, default_value = "8GB", value_name = "SIZE", value_parser = quantity::bytes)]
@@ -183,7 +190,13 @@ impl ClusterArguments {
 
     /// The cluster, if there can be one like this and every task could run on it.
     pub fn cluster(&self, flow: &Arc<Workflow>) -> Result<Cluster, Failure> {
-        let nodes = self.machines.as_ref().map_or(self.nodes, Machines::nodes);
+        let cluster = self.base(flow, self.machines.as_ref().map_or(self.nodes, Machines::nodes))?;
+        check(flow, &cluster)?;
+        Ok(cluster)
+    }
+
+    /// The cluster of so many nodes, whatever tasks there are.
+    pub fn base(&self, flow: &Workflow, nodes: u32) -> Result<Cluster, Failure> {
         if let Inputs::Node(node) = self.inputs
             && node >= nodes
         {
@@ -238,12 +251,12 @@ impl ClusterArguments {
             );
             return Err(Failure::bad_input(message, "ask for fewer nodes, or fewer cores on each"));
         }
-        check(flow, &cluster)?;
         Ok(cluster)
     }
 }
 
-fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
+/// Refuses policies that do not exist, and clusters on which a task can never run.
+pub fn check(flow: &Arc<Workflow>, cluster: &Cluster) -> Result<(), Failure> {
     let bad = |error| Failure::bad_input(error, "write a policy as name or name:key=value,key=value");
     place::by_name(&cluster.place).map_err(bad)?;
     order::check(&cluster.order).map_err(bad)?;

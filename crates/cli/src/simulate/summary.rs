@@ -61,7 +61,7 @@ fn lines(flow: &Workflow, cluster: &Cluster, simulated: &Simulated) -> Vec<Strin
 }
 
 /// What a figure is called, the figure, and what it means.
-fn row(name: &str, value: &str, meaning: &str) -> String {
+pub fn row(name: &str, value: &str, meaning: &str) -> String {
     format!("  {name:<12} {value:>13}  {meaning}")
 }
 

@@ -83,6 +83,8 @@ pub struct Setup {
     pub abilities: Arc<Abilities>,
     /// For each task the node where it belongs, if the workflow has been parted.
     pub homes: Arc<Vec<u32>>,
+    /// From when on it starts and fetches anything: a machine that was asked for has to start first.
+    pub opens: Time,
 }
 
 impl Setup {
@@ -187,6 +189,8 @@ pub struct Member {
     serial: u64,
     gone: BTreeSet<NodeId>,
     is_draining: bool,
+    /// Whether it waits for its time to begin.
+    is_closed: bool,
     /// Nodes that have said that they start nothing any more.
     draining: BTreeSet<NodeId>,
     /// Tasks whose inputs from outside were not to be found, and when they are looked for again.
@@ -215,7 +219,7 @@ impl Member {
         let rng =
             Rng::new(setup.seed ^ (u64::from(setup.me.node.0) << 32) ^ u64::from(setup.me.boot).wrapping_mul(0x9E37));
         let slots = node.slot_count();
-        let kinds = flow.kind_count();
+        let (kinds, setup_opens) = (flow.kind_count(), setup.opens);
         let kind_of_class = if node.measures_every().is_some() { flow.kinds_of_classes() } else { Vec::new() };
         let mut member = Member {
             kind_of_class: kind_of_class.into(),
@@ -255,6 +259,7 @@ impl Member {
             serial: 0,
             gone: BTreeSet::new(),
             is_draining: false,
+            is_closed: now < setup_opens,
             draining: BTreeSet::new(),
             look_again: BTreeMap::new(),
             look_again_at: None,
@@ -300,7 +305,7 @@ impl Member {
 
     /// Whether it would start a task if there were one.
     pub fn may_start(&self, now: Time) -> bool {
-        !self.is_draining && self.lease.is_valid(now)
+        !self.is_draining && self.lease.is_valid(now) && now >= self.setup.opens
     }
 
     /// Whether it finishes what runs and starts nothing else.
@@ -318,6 +323,7 @@ impl Member {
             self.check_at,
             self.announce_at,
             self.look_again_at,
+            self.is_closed.then_some(self.setup.opens),
             self.parcels.next_wake(),
             // All probes wait equally long: the first is the first to end.
             self.probes.values().next().map(|probe| probe.until),
@@ -352,7 +358,8 @@ impl Member {
 
     /// Fills slots, looks for work, and sends what has gathered for the store.
     pub fn decide(&mut self, now: Time, out: &mut Vec<Command>) {
-        if !self.is_draining && self.lease.is_valid(now) {
+        self.is_closed &= now < self.setup.opens;
+        if self.may_start(now) {
             self.fill_slots(now, out);
             self.consider_hunting(now, out);
             // A host may have found something with itself.

@@ -72,6 +72,7 @@ impl Cluster {
                 seed: 1,
                 abilities: Arc::default(),
                 homes: Arc::default(),
+                opens: Time::START,
             };
             let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
             let inner = inner.with_cache(Keeping::new(plan.capacity, 2));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, ps, random};
+use super::{Order, aware, batched, critical_path, fifo, gcs, heft, largest, lifo, og, planned, ps, random};
 use crate::ids::{ClassId, TaskId};
 use crate::locality::{
     Brought, EXACT_UP_TO, Knowledge, Method, Metric, Precedence, SERIAL_STEPS, Search, serial_order,
@@ -69,6 +69,7 @@ enum Kind {
     Og(Metric),
     Gcs(Metric, Search),
     Aware(aware::Needs),
+    Planned(Arc<Vec<u64>>),
 }
 
 impl Kind {
@@ -118,6 +119,11 @@ impl Maker {
         Ok(Maker { kind: Kind::of(policy, known)?, known: known.clone(), batch })
     }
 
+    /// For tasks that have been planned to begin at these times: the first of them first.
+    pub fn planned(begins: Arc<Vec<u64>>, known: &Arc<Knowledge>) -> Maker {
+        Maker { kind: Kind::Planned(begins), known: known.clone(), batch: 1 }
+    }
+
     /// An order with nothing in it.
     pub fn make(&self, seat: Seat) -> Box<dyn Order> {
         batched::order(self.make_single(seat), self.batch)
@@ -138,6 +144,7 @@ impl Maker {
                 Box::new(gcs::order(items(), self.known.flow().clone(), *metric, seat.units, *search))
             }
             Kind::Aware(needs) => aware::order(needs, seat),
+            Kind::Planned(begins) => Box::new(planned::order(begins.clone())),
         }
     }
 }

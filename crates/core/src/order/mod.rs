@@ -16,6 +16,7 @@ mod largest;
 mod lifo;
 mod maker;
 pub mod og;
+mod planned;
 mod ps;
 pub mod random;
 

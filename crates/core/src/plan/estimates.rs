@@ -212,7 +212,8 @@ mod tests {
         let times = |text| read_times(text, "t.yaml").unwrap();
         let (given, learnt) =
             (times("times: { x: { a: 8s } }"), times("times: { x: { a: 7s, b: { time: 5s, spread: 1s } } }"));
-        let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share: false, moves: false };
+        let estimates =
+            Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share: false, moves: false };
         let known = |kind, machine| {
             let known = estimates.of(kind, machine, Some(Duration::from_secs(6)))?;
             Some((known.time.time_ns / 1_000_000_000, known.source))

@@ -200,7 +200,8 @@ impl<'a> Reader<'a> {
     }
 
     fn read_instances(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
-        for (name, value) in map(key, value, "write a line `name: { type: …, from: …, until: … }` for each instance")? {
+        for (name, value) in map(key, value, "write a line `name: { type: …, from: …, until: … }` for each instance")?
+        {
             let mut instance = Instance { machine: NOBODY, from: 0, until: 0 };
             for (key, value) in map(&name, value, "write { type: …, from: …, until: … }")? {
                 let said = scalar(&key, value)?;

@@ -5,6 +5,8 @@
 //! cheapest type on which each of its tasks ends before it has to. Then the same for whoever keeps the tasks of that path waiting. A stage stands for its tasks
 //! here. It loses where only one task of a path would have to be fast, and where several paths want the same slack: the first one takes all of it.
 
+use std::collections::BTreeSet;
+
 use super::planner::{Asked, Decided, Infeasible, Plan, Planned};
 use super::stages::{Assigned, Ranks, Stages};
 
@@ -110,63 +112,77 @@ impl<'a> PartialPaths<'a> {
         open.max_by_key(|parent| (self.end(*parent), std::cmp::Reverse(*parent)))
     }
 
-    /// Gives a path the cheapest type on which each of its stages ends in time.
+    /// Gives a path the cheapest type with which every stage ends in time; if there is none, each stage stays on its fastest machines.
     fn assign(&mut self, path: &[u32]) {
         let machines = path.iter().flat_map(|stage| self.stages.tasks(*stage));
         let mut machines: Vec<u16> =
             machines.flat_map(|task| self.stages.table(task).rows().iter().map(|row| row.machine)).collect();
         machines.sort_unstable();
         machines.dedup();
-        let cheapest = machines.into_iter().filter_map(|machine| self.on(path, machine)).min_by_key(|(cost, _)| *cost);
-        if let Some((_, chosen)) = cheapest {
-            chosen.into_iter().for_each(|(task, rank)| self.ranks[task as usize] = rank);
+        let mut options: Vec<(u64, Vec<(u32, u8)>)> =
+            machines.into_iter().map(|machine| self.on(path, machine)).collect();
+        options.sort();
+        for (_, chosen) in options {
+            let before: Vec<u8> = chosen.iter().map(|(task, _)| self.ranks[*task as usize]).collect();
+            chosen.iter().for_each(|(task, rank)| self.ranks[*task as usize] = *rank);
+            if self.begin_later(path) {
+                break;
+            }
+            chosen.iter().zip(before).for_each(|((task, _), rank)| self.ranks[*task as usize] = rank);
         }
-        for &stage in path {
-            self.is_assigned[stage as usize] = true;
-            self.times[stage as usize] = self.stages.time(&self.ranks, stage);
-        }
-        self.tell(path);
+        path.iter().for_each(|stage| self.is_assigned[*stage as usize] = true);
+        self.end_earlier(path);
     }
 
-    /// What a path costs on a type, and the ranks of its tasks, if all of its stages end in time there.
-    fn on(&self, path: &[u32], machine: u16) -> Option<(u64, Vec<(u32, u8)>)> {
-        let (mut cost, mut chosen, mut ended) = (0u64, Vec::new(), 0);
+    /// What a path costs on a type, and the ranks of its tasks there.
+    fn on(&self, path: &[u32], machine: u16) -> (u64, Vec<(u32, u8)>) {
+        let (mut cost, mut chosen) = (0u64, Vec::new());
         for &stage in path {
             let tasks = || self.stages.tasks(stage);
             let on_type = |task| self.stages.table(task).rows().iter().find(|row| row.machine == machine);
             let slowest = tasks().filter_map(|task| Some(on_type(task)?.time)).max();
-            let mut time = 0;
             for task in tasks() {
                 let table = self.stages.table(task);
                 // A machine that is dearer and slower than another for a task is none that anybody would give it.
                 let rank = slowest.and_then(|slowest| table.within(slowest)).unwrap_or_else(|| table.fastest());
-                let row = table.row(rank);
-                (cost, time) = (cost + row.price, time.max(row.time));
+                cost += table.row(rank).price;
                 chosen.push((task, rank));
             }
-            ended = self.begins[stage as usize].max(ended) + time;
-            if ended > self.latest[stage as usize] {
-                return None;
-            }
         }
-        Some((cost, chosen))
+        (cost, chosen)
     }
 
-    /// Stages take longer than they did: others begin later, or have to end earlier.
-    fn tell(&mut self, path: &[u32]) {
+    /// The stages of a path have other ranks: whoever waits for them begins later. If then somebody ends too late, all is as before.
+    fn begin_later(&mut self, path: &[u32]) -> bool {
         let graph = self.stages.graph();
-        let mut open: std::collections::BTreeSet<(u32, u32)> =
-            path.iter().map(|stage| (self.place[*stage as usize], *stage)).collect();
-        while let Some((_, stage)) = open.pop_first() {
+        let before: Vec<u64> = path.iter().map(|stage| self.times[*stage as usize]).collect();
+        for &stage in path {
+            self.times[stage as usize] = self.stages.time(&self.ranks, stage);
+        }
+        let mut moved: Vec<(u32, u64)> = Vec::new();
+        let mut open: BTreeSet<(u32, u32)> = path.iter().map(|stage| (self.place[*stage as usize], *stage)).collect();
+        let mut is_in_time = true;
+        while let Some((_, stage)) = open.pop_first().filter(|_| is_in_time) {
             let end = self.end(stage);
+            is_in_time = end <= self.latest[stage as usize];
             for &child in graph.children(stage) {
                 if self.begins[child as usize] < end {
-                    self.begins[child as usize] = end;
+                    moved.push((child, std::mem::replace(&mut self.begins[child as usize], end)));
                     open.insert((self.place[child as usize], child));
                 }
             }
         }
-        open.extend(path.iter().map(|stage| (self.place[*stage as usize], *stage)));
+        if !is_in_time {
+            moved.into_iter().rev().for_each(|(stage, begin)| self.begins[stage as usize] = begin);
+            path.iter().zip(before).for_each(|(stage, time)| self.times[*stage as usize] = time);
+        }
+        is_in_time
+    }
+
+    /// The stages of a path may take longer than they did: those before them have to end earlier.
+    fn end_earlier(&mut self, path: &[u32]) {
+        let graph = self.stages.graph();
+        let mut open: BTreeSet<(u32, u32)> = path.iter().map(|stage| (self.place[*stage as usize], *stage)).collect();
         while let Some((_, stage)) = open.pop_last() {
             let latest = self.latest[stage as usize] - self.times[stage as usize];
             for &parent in graph.parents(stage) {

@@ -247,11 +247,7 @@ fn within<P: Plan + ?Sized>(planner: &P, asked: &Asked<'_>, limits: Limits) -> R
 const HALVES: u32 = 40;
 
 /// The cheapest plan for a deadline, of somebody who plans for budgets.
-fn by_halves(
-    asked: &Asked<'_>,
-    deadline: u64,
-    for_budget: impl Fn(u64) -> Planned,
-) -> Result<Planned, Infeasible> {
+fn by_halves(asked: &Asked<'_>, deadline: u64, for_budget: impl Fn(u64) -> Planned) -> Result<Planned, Infeasible> {
     let stages = asked.stages();
     let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
     let mut kept = for_budget(most);

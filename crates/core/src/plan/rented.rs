@@ -30,7 +30,8 @@ impl Plan for Rented {
 pub fn guesses(planner: &dyn Plan, asked: &Asked<'_>, budgets: u64) -> Vec<Vec<u16>> {
     let stages = asked.stages();
     let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
-    let budgets = (0..=budgets).map(|at| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64);
+    let budgets =
+        (0..=budgets).map(|at| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64);
     let mut guesses: Vec<Vec<u16>> = Vec::new();
     for budget in budgets {
         if !guesses.is_empty() && !(asked.may_go_on)() {

@@ -157,3 +157,17 @@ fn a_search_that_has_no_time_says_so_and_has_a_plan_all_the_same() {
     assert!(hasty.assigned.makespan >= best.assigned.makespan && hasty.bound <= best.assigned.makespan);
     assert!(hasty.assigned.cost <= budget);
 }
+
+#[test]
+fn a_deadline_is_kept_by_partial_critical_paths() {
+    for seed in 1..=300 {
+        let stages = problem(seed, seed % 4 == 0);
+        let fastest = stages.makespan(&stages.fastest());
+        let slowest = stages.makespan(&stages.cheapest());
+        for part in 0..=4 {
+            let deadline = fastest + (slowest.saturating_sub(fastest)) * part / 4;
+            let planned = super::ic_pcp::ic_pcp(&stages, deadline);
+            assert!(planned.makespan <= deadline, "seed {seed}: {} in {deadline}", planned.makespan);
+        }
+    }
+}

@@ -97,11 +97,43 @@ impl Demands {
     }
 }
 
+/// What tasks are held to by a plan: each class is there once for each type of machine, type by type.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Planned {
+    /// For each task its type; empty without a plan.
+    type_of: Vec<u16>,
+    /// How many classes there are for each type.
+    classes: u32,
+}
+
 impl Workflow {
     /// The class of an attempt at a task.
     pub fn class(&self, task: TaskId, attempt: u16) -> ClassId {
         let settings = self.settings_of(task);
-        ClassId(settings.class + u32::from(attempt.max(1) - 1).min(settings.class_count - 1))
+        let class = settings.class + u32::from(attempt.max(1) - 1).min(settings.class_count - 1);
+        let planned = self.planned.type_of.get(task.index()).map_or(0, |of| u32::from(*of) * self.planned.classes);
+        ClassId(class + planned)
+    }
+
+    /// Holds each task to a type of machine: tasks of different types are of different classes from now on, even if they ask for the same.
+    pub fn hold_to_types(&mut self, type_of: Vec<u16>, types: u16) {
+        assert_eq!(type_of.len(), self.task_count(), "a plan is for all tasks");
+        assert!(self.planned.type_of.is_empty(), "a workflow has one plan");
+        let classes = self.class_count() as u32;
+        for _ in 1..types {
+            self.demands.copy(0..classes);
+        }
+        self.planned = Planned { type_of, classes };
+    }
+
+    /// The type of machine that a plan holds tasks of a class to, if there is a plan.
+    pub fn planned_type(&self, class: ClassId) -> Option<u16> {
+        (!self.planned.type_of.is_empty()).then(|| (class.0 / self.planned.classes.max(1)) as u16)
+    }
+
+    /// The class that this one is a copy of, or itself.
+    fn original(&self, class: u32) -> u32 {
+        if self.planned.type_of.is_empty() { class } else { class % self.planned.classes.max(1) }
     }
 
     /// How many classes there are.
@@ -140,10 +172,8 @@ impl Workflow {
     /// The kind of each demand, in a workflow whose kinds are told apart.
     pub fn kinds_of_demands(&self) -> Vec<KindId> {
         let mut kinds = vec![KindId(0); self.demand_count()];
-        for settings in &self.settings {
-            for class in settings.class..settings.class + settings.class_count {
-                self.alternatives(ClassId(class)).for_each(|demand| kinds[demand.index()] = KindId(settings.kind));
-            }
+        for (class, kind) in self.kinds_of_classes().into_iter().enumerate() {
+            self.alternatives(ClassId::at(class)).for_each(|demand| kinds[demand.index()] = kind);
         }
         kinds
     }
@@ -164,7 +194,7 @@ impl Workflow {
             let classes = settings.class..settings.class + settings.class_count;
             classes.for_each(|class| kinds[class as usize] = KindId(settings.kind));
         }
-        kinds
+        (0..kinds.len()).map(|class| kinds[self.original(class as u32) as usize]).collect()
     }
 
     /// Gives tasks of different kinds different classes even if they ask for the same, for whoever treats kinds differently.

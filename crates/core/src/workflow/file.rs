@@ -7,7 +7,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use thiserror::Error;
 
 use super::Workflow;
-use super::demand::Demands;
+use super::demand::{Demands, Planned};
 use super::strings::Strings;
 use crate::fingerprint::hash;
 
@@ -92,6 +92,7 @@ impl Workflow {
             ranges: from.array()?,
             codes: from.array()?,
             demands: Demands { classes: from.array()?, demands: from.array()?, named: from.array()? },
+            planned: Planned::default(),
             object_flags: from.array()?,
             sizes: from.array()?,
             task_template: from.array()?,

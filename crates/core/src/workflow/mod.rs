@@ -267,6 +267,8 @@ pub struct Workflow {
     /// Pairs of exit codes, from and to.
     codes: Vec<u32>,
     demands: demand::Demands,
+    /// For each task the type of machine that a plan holds it to, and how many classes there were before; empty without a plan. No part of the file.
+    planned: demand::Planned,
     /// What is special about objects that are made here; empty if nothing is.
     object_flags: Vec<u8>,
     /// How large somebody expects objects to be, as far as anybody said: empty if nobody did.

@@ -14,6 +14,12 @@ use crate::lengths::times;
 use crate::work::Work;
 
 impl World {
+    /// How long tasks take on a node.
+    pub(super) fn work_on(&self, node: NodeId) -> Work<'_> {
+        let machine = &self.machines[node.index()];
+        Work::on(&self.flow, &self.cluster, machine.machine_type, machine.speed)
+    }
+
     pub(super) fn start(&mut self, node: NodeId, task: TaskId, slot: SlotId, attempt: u16) {
         self.set_busy(1);
         self.check_start(node, task);
@@ -33,8 +39,7 @@ impl World {
     /// An attempt has what it reads, and computes.
     pub(super) fn compute(&mut self, attempt: AtDisk) {
         let AtDisk { node, boot, slot, task, attempt, started } = attempt;
-        let speed = self.machines[node.index()].speed;
-        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
+        let work = self.work_on(node);
         let slowness = self.cluster.faults.slowness(self.now, node.0);
         let length = work.length(task);
         let length = if slowness == 1.0 { length } else { times(length, slowness) };
@@ -77,6 +82,7 @@ impl World {
             return;
         }
         self.set_busy(-1);
+        self.used(node);
         let took = self.now.since(started).as_nanos();
         self.outcome.busy_ns += took;
         if self.cluster.faults.needs_leases() {

@@ -1,13 +1,14 @@
 //! What a run is counted by: what was settled when, how many slots were busy, and what everybody has done.
 
-use throng_core::ids::ObjectId;
+use std::time::Duration;
+
+use throng_core::ids::{NodeId, ObjectId};
 use throng_core::member::Member;
 use throng_core::pack;
 use throng_core::store::{Answer, Phase, Verb, Verdict};
 use throng_core::time::Time;
 
-use super::World;
-use crate::work::Work;
+use super::{Machine, World};
 
 impl World {
     /// Keeps count of what has been accepted: each task once. The store is done with these words at `done`.
@@ -21,8 +22,7 @@ impl World {
                     if *word & bit == 0 {
                         *word |= bit;
                         self.outcome.done += 1;
-                        let speed = self.machines[owner.node.index()].speed;
-                        let work = Work::new(&self.flow, self.cluster.variation, self.cluster.seed).at_speed(speed);
+                        let work = self.work_on(owner.node);
                         self.outcome.useful_ns += work.length(*task).as_nanos();
                     }
                     (self.last_progress, self.deaths_in_vain) = (self.now, 0);
@@ -40,6 +40,21 @@ impl World {
                 _ => {}
             }
         }
+    }
+
+    /// Somebody has just had some use for a node.
+    pub(super) fn used(&mut self, node: NodeId) {
+        self.machines[node.index()].last_used = self.now;
+    }
+
+    /// From when until when each node was had: those that nobody had any use for were not.
+    fn rented(&self) -> Vec<Option<(Duration, Duration)>> {
+        let had_from = |node: usize| self.cluster.plan.as_ref().map_or(Time::START, |plan| plan.had_from[node]);
+        let had = |(node, machine): (usize, &Machine)| {
+            let until = machine.last_used.since(Time::START);
+            (machine.last_used > Time::START).then(|| (had_from(node).since(Time::START).min(until), until))
+        };
+        self.machines.iter().enumerate().map(had).collect()
     }
 
     pub(super) fn set_busy(&mut self, change: i32) {
@@ -60,6 +75,9 @@ impl World {
         if pack::learns(&self.cluster.pack) {
             // Nobody wanted to use all slots that there may be.
             self.outcome.slots = u64::from(self.most_busy.max(1));
+        }
+        if self.cluster.plan.is_some() {
+            self.outcome.rented = self.rented();
         }
         self.outcome.used = self.used_in(self.outcome.makespan);
         self.outcome.events = self.agenda.planned();

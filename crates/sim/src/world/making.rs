@@ -47,8 +47,10 @@ impl World {
         let owner = |at: u32| Owner { node: NodeId(at), boot: FIRST_BOOT };
         let submission = cluster.submission;
         let abilities = Arc::new(fit::abilities(&flow, &cluster)?);
+        let homes = cluster.plan.as_ref().map(|plan| plan.homes.clone()).unwrap_or_default();
         let owners = std::cell::RefCell::new(place::FirstOwners::new(&flow, cluster.capacities()));
         let mut memory = Memory::submit(flow.clone(), kin.clone(), |task| match submission {
+            _ if !homes.is_empty() => owner(homes[task.index()]),
             Submission::One => owner(0),
             Submission::Spread => {
                 let node = owners.borrow_mut().next(&flow, &abilities, task);
@@ -63,13 +65,16 @@ impl World {
         }
         let room_bytes = cluster.room_bytes();
         let known = Knowledge::of(&flow, &cluster.brought());
-        let orders = order::Maker::new(&cluster.order, &known)?;
+        let orders = match cluster.plan.as_ref().filter(|plan| !plan.begins.is_empty()) {
+            Some(plan) => order::Maker::planned(plan.begins.clone(), &known),
+            None => order::Maker::new(&cluster.order, &known)?,
+        };
         let evictions = evict::Maker::new(&cluster.evict, &known, room_bytes)?;
         // Also for those who change to it later.
         let policies = std::iter::once(&cluster.place).chain(cluster.later.as_ref().map(|later| &later.place));
-        let is_parted = policies.into_iter().any(|policy| policy.name == "partitioned");
+        let is_parted = homes.is_empty() && policies.into_iter().any(|policy| policy.name == "partitioned");
         let capacities: Vec<u64> = if is_parted { cluster.capacities().collect() } else { Vec::new() };
-        let homes = Arc::new(if is_parted { place::parts(&flow, &capacities) } else { Vec::new() });
+        let homes = if is_parted { Arc::new(place::parts(&flow, &capacities)) } else { homes };
         let common = Common { orders, evictions, abilities, homes };
         let mut machines = Vec::with_capacity(nodes as usize);
         for at in 0..nodes {
@@ -82,6 +87,8 @@ impl World {
                 link_free_at: Time::START,
                 slots: vec![None; cluster.width(&cluster.machine(NodeId(at)).0) as usize],
                 speed: cluster.machine(NodeId(at)).0.speed,
+                machine_type: cluster.type_of(NodeId(at)),
+                last_used: Time::START,
                 room_bytes: cluster.cache_bytes,
                 disk: None,
             });
@@ -238,6 +245,7 @@ pub(super) fn make_member(
         seed: cluster.seed,
         abilities: common.abilities.clone(),
         homes: common.homes.clone(),
+        opens: cluster.plan.as_ref().map_or(Time::START, |plan| plan.opens[me.node.index()]),
     };
     Ok(Member::new(flow.clone(), kin.clone(), setup, node, place::by_name(&cluster.place)?, now))
 }

@@ -145,7 +145,12 @@ impl World {
             self.last_progress = self.now;
             match errand {
                 Errand::Fetch { object, bytes, from, to } => {
+                    self.used(to);
+                    if from == Source::Shared {
+                        self.outcome.brought_bytes = self.outcome.brought_bytes.saturating_add(bytes);
+                    }
                     if let Source::Node(source) = from {
+                        self.used(source);
                         self.tell(source, Event::Sent { object, to, is_there: true });
                     }
                     let boot = self.machines[to.index()].boot;

@@ -127,7 +127,8 @@ impl<'p> Search<'p> {
     /// Where there is no limit, all of the curve is wanted: budgets from the least to the most that anything costs, one after the other.
     fn limits_in_turn(&self, turn: u64) -> Limits {
         let costs = self.entries.iter().map(|entry| entry.cost);
-        let fastest = self.entries.iter().min_by_key(|entry| (entry.makespan, entry.cost)).map_or(0, |entry| entry.cost);
+        let fastest =
+            self.entries.iter().min_by_key(|entry| (entry.makespan, entry.cost)).map_or(0, |entry| entry.cost);
         let least = costs.min().unwrap_or(0).max(1);
         // Each so many times the one before, since what costs little is what most people want to know about.
         let ratio = (fastest.max(least) as f64 / least as f64).powf((turn % BUDGETS) as f64 / (BUDGETS - 1) as f64);

@@ -53,10 +53,8 @@ impl<'a> Problem<'a> {
             let has = capacity(catalogue, machine);
             let asked = flow.alternatives(class).map(|demand| flow.resources(demand));
             // A task takes a slot, and there are as many of these as cores, however little it computes.
-            let mut needs = asked.map(|asked| Need {
-                cpus_milli: asked.cpus_milli.max(1000),
-                memory_bytes: asked.memory_bytes,
-            });
+            let mut needs =
+                asked.map(|asked| Need { cpus_milli: asked.cpus_milli.max(1000), memory_bytes: asked.memory_bytes });
             let fits = |need: &Need| need.cpus_milli <= has.cpus_milli && need.memory_bytes <= has.memory_bytes;
             needs.find(fits).unwrap_or(has)
         };

@@ -145,8 +145,7 @@ impl<'p> Rack<'p> {
     }
 
     fn price_of_data(&self, arrival: &Arrival) -> Money {
-        let moved =
-            Moved { into_bytes: arrival.into_bytes, between_bytes: arrival.between_bytes, out_bytes: 0 };
+        let moved = Moved { into_bytes: arrival.into_bytes, between_bytes: arrival.between_bytes, out_bytes: 0 };
         Schedule::charge_for_data(self.problem, &moved)
     }
 

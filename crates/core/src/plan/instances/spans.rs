@@ -47,9 +47,10 @@ mod tests {
             spans.take(begin, 5);
         }
         assert_eq!(spans.busy, [(10, 20), (30, 35)]);
-        assert_eq!([(0, 10), (0, 11), (12, 1), (20, 10), (18, 11), (40, 1)].map(|(at, long)| spans.free(at, long)), [
-            0, 35, 20, 20, 35, 40
-        ]);
+        assert_eq!(
+            [(0, 10), (0, 11), (12, 1), (20, 10), (18, 11), (40, 1)].map(|(at, long)| spans.free(at, long)),
+            [0, 35, 20, 20, 35, 40]
+        );
         spans.take(20, 10);
         assert_eq!(spans.busy, [(10, 35)]);
         spans.take(50, 5);

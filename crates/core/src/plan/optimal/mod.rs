@@ -20,8 +20,8 @@ pub(in crate::plan) use menu::menu;
 use menu::{Menu, ranks};
 use search::{Goal, search};
 
-use super::greedy_stage::greedy_stage;
 use super::frontier::Point;
+use super::greedy_stage::greedy_stage;
 use super::planner::{Asked, Decided, Infeasible, Plan, Planned};
 use super::stages::{Assigned, Stages};
 
