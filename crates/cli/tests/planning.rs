@@ -27,7 +27,7 @@ fn for_a_budget_for_a_deadline_and_neither() {
     assert!(said.contains("5 tasks in 2 stages, 2 types of machines"), "{said}");
     assert!(said.contains("2 min 00 s") && said.contains("$0.0700, 100.0 % of the budget"), "{said}");
     assert!(said.contains("proven: no plan is better"), "{said}");
-    let said = plan(&["--deadline", "100s", "--explain"]);
+    let said = plan(&["--deadline", "100s", "--explain", "--planner", "greedy-stage"]);
     assert!(said.contains("1 min 30 s") && said.contains("more money brings nothing"), "{said}");
     let said = plan(&["--planner", "optimal"]);
     assert!(said.contains("3 plans by optimal: no plan is better") && said.contains("◀ knee"), "{said}");
@@ -55,6 +55,8 @@ fn every_planner_keeps_the_budget() {
         "ggb",
         "b-rate",
         "b-swap",
+        "ic-pcp",
+        "fit",
     ] {
         let arguments =
             ["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "0.09", "--planner", planner, "--json"];
@@ -69,7 +71,7 @@ fn every_planner_keeps_the_budget() {
 fn a_plan_is_a_file_and_a_picture() {
     let sandbox = sandbox();
     let arguments = ["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "0.07", "--out", "plan.yaml"];
-    sandbox.throng(&[&arguments[..], &["--plot", "curve.svg"]].concat()).expect_code(0);
+    sandbox.throng(&[&arguments[..], &["--plot", "curve.svg", "--planner", "greedy-stage"]].concat()).expect_code(0);
     let plan = sandbox.read("plan.yaml");
     assert!(plan.starts_with("throng-plan: 1\nworkflow: flow\nplanner: greedy-stage\nbudget: 0.07\n"), "{plan}");
     assert!(plan.ends_with("makespan: 120s\ncost: 0.07\ntasks:\n  cut: small\n  join: large\n"), "{plan}");
@@ -115,10 +117,15 @@ fn what_cannot_be_is_told_with_what_could() {
 #[test]
 fn what_no_planner_minds_is_told() {
     let sandbox = sandbox();
-    let plan = || sandbox.throng(&["plan", "flow.yaml", "--machines", "machines.yaml"]).expect_code(0).stderr;
-    assert_eq!(plan(), "");
+    let plan = |more: &[&str]| {
+        let arguments = [&["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "9"], more].concat();
+        sandbox.throng(&arguments).expect_code(0).stderr
+    };
+    assert_eq!(plan(&["--planner", "greedy"]), "");
     sandbox.write("machines.yaml", "billing: hour\nmachines: { small: { price: 0.60, count: 3 } }\n");
-    assert!(plan().contains("planned without `count`, `billing`"), "{}", plan());
+    let said = plan(&["--planner", "greedy"]);
+    assert!(said.contains("planned without `count`, `billing`") && said.contains("--instances"), "{said}");
+    assert_eq!((plan(&[]), plan(&["--planner", "greedy", "--instances"])), (String::new(), String::new()));
 }
 
 #[test]
@@ -128,4 +135,55 @@ fn what_runs_have_learnt_is_planned_with() {
     sandbox.throng(&["run", "learnt.yaml"]).expect_code(0);
     let said = sandbox.throng(&["plan", "learnt.yaml", "--machines", "machines.yaml"]).expect_code(0).stdout;
     assert!(said.contains("1 learnt"), "{said}");
+}
+
+/// Two machines by the hour, with a minute to start, and data of 10 s between tasks.
+const RENTED: &str = "currency: EUR\nbilling: hour\nmachines:\n  \
+                      one: { price: 0.10, cpus: 2, count: 3, start: 1m, bandwidth: 10MB }\n  \
+                      two: { price: 0.30, cpus: 4, speed: 2, count: 1, start: 1m, bandwidth: 10MB }\n";
+const MOVING: &str = "tasks:\n  cut: { run: 'true', foreach: { i: 1..8 }, out: [{ path: 'c{i}', size: 100MB }], estimate: { time: 600s } }\n  \
+                      join: { run: 'true', in: [{ all: cut }], out: j, estimate: { time: 300s } }\n";
+
+#[test]
+fn instances_are_rented_and_a_simulated_run_holds_to_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write("flow.yaml", MOVING);
+    sandbox.write("machines.yaml", RENTED);
+    let plan = |more: &[&str]| {
+        let arguments = [&["plan", "flow.yaml", "--machines", "machines.yaml"], more].concat();
+        sandbox.throng(&arguments).expect_code(0).stdout
+    };
+    // One machine of the first type: a minute, four times two tasks, and the last, with everything where it is: 46 minutes for an hour's price.
+    let said = plan(&["--budget", "0.10", "--explain"]);
+    assert!(said.contains("46 min 00 s") && said.contains("0.1000 EUR, 100.0 % of the budget"), "{said}");
+    assert!(said.contains("join on one-1, behind cut:"), "{said}");
+    // All of both: the fast one takes four at a time for 5 minutes each, and the others bring it what they made.
+    for (limits, planner) in
+        [(["--budget", "0.60"], "fit"), (["--deadline", "20m"], "fit"), (["--budget", "0.60"], "greedy")]
+    {
+        let said =
+            plan(&[&limits[..], &["--planner", planner, "--instances", "--out", "plan.yaml", "--json"]].concat());
+        let planned: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let arguments = ["simulate", "flow.yaml", "--plan", "plan.yaml", "--machines", "machines.yaml", "--json"];
+        let said = sandbox.throng(&arguments).expect_code(0).stdout;
+        let simulated: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(simulated["plan"]["cost"], planned["plan"]["cost"], "{limits:?} {planner}");
+        let [ran, plan] =
+            [&simulated["result"]["makespan_ns"], &planned["plan"]["makespan_ns"]].map(|ns| ns.as_f64().unwrap());
+        assert!((ran / plan - 1.0).abs() < 0.05, "{limits:?} {planner}: planned {plan}, ran {ran}");
+    }
+    // A plan of types: tasks run on as many machines of their type as there are.
+    plan(&["--budget", "0.60", "--planner", "optimal", "--out", "types.yaml"]);
+    let arguments = ["simulate", "flow.yaml", "--plan", "types.yaml", "--machines", "machines.yaml"];
+    let said = sandbox.throng(&arguments).expect_code(0).stdout;
+    assert!(said.contains("cost ") && said.contains("× "), "{said}");
+    for (arguments, message) in [
+        (vec!["--plan", "types.yaml", "--machines", "2x4"], "these are only listed"),
+        (vec!["--machines", "machines.yaml"], "what can be rented, and not what is"),
+        (vec!["--plan", "machines.yaml", "--machines", "machines.yaml"], "unknown key `billing` in a plan"),
+        (vec!["--plan", "types.yaml", "--machines", "machines.yaml", "--compare", "cache=1GB"], "for one cluster"),
+    ] {
+        let said = sandbox.throng(&[&["simulate", "flow.yaml"], &arguments[..]].concat()).expect_code(2).stderr;
+        assert!(said.contains(message), "{arguments:?}: {said}");
+    }
 }

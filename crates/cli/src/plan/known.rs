@@ -44,7 +44,7 @@ pub fn warn_of_what_is_not_minded(catalogue: &Catalogue) {
     let said: Vec<String> = said.iter().filter(|(_, is)| *is).map(|(name, _)| format!("`{name}`")).collect();
     if !said.is_empty() {
         note!(
-            "warning: planned without {}: as many machines as are wanted, each charged while its task runs",
+            "warning: planned without {}: as many machines as are wanted, each charged while its task runs; --instances minds them, and so does --planner fit",
             said.join(", ")
         );
     }
