@@ -65,7 +65,8 @@ impl Case {
         let mut rng = Rng::named(seed, "swarm's keeping");
         cluster.shares_results = rng.below(3) == 0;
         cluster.evict = pick(&mut rng, &throng_core::evict::NAMES).parse().expect("a known policy");
-        Case { text, cluster, is_uniform, has_short_timeouts }
+        let held = draw_held(&mut Rng::named(seed, "swarm's plan"), &cluster, cores);
+        Case { text, cluster, is_uniform: is_uniform && held.is_empty(), has_short_timeouts, held }
     }
 }
 
@@ -171,6 +172,18 @@ fn draw_small_machines(rng: &mut Rng, cluster: &mut Cluster) {
     {
         machine.cores = 1 + rng.below(machine.cores.into()) as u32;
     }
+}
+
+/// Types of machines that a plan may hold tasks to; none if there is no plan. Where nodes may die for good, only the first one is sure to be there in the end.
+fn draw_held(rng: &mut Rng, cluster: &Cluster, cores: u32) -> Vec<u16> {
+    if cluster.types.is_empty() || rng.below(2) == 0 {
+        return Vec::new();
+    }
+    if cluster.faults.needs_leases() {
+        return vec![0];
+    }
+    let is_large = |of: &u16| cluster.types[usize::from(*of)].cores >= cores;
+    (0..cluster.types.len() as u16).filter(is_large).collect()
 }
 
 /// An order with some of its parameters.

@@ -18,6 +18,7 @@ mod draw;
 use std::sync::Arc;
 
 use throng_core::pack;
+use throng_core::rng::Rng;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 
 use crate::cluster::Cluster;
@@ -35,6 +36,8 @@ pub struct Case {
     is_uniform: bool,
     /// Whether some tasks may take longer than they are allowed to.
     has_short_timeouts: bool,
+    /// The types of machines that a plan holds tasks to, in turn; none without a plan.
+    held: Vec<u16>,
 }
 
 impl Case {
@@ -49,6 +52,11 @@ impl Case {
         let mut flow = flow.map_err(|problems| format!("the drawn workflow is bad: {problems:?}"))?;
         if pack::learns(&self.cluster.pack) {
             flow.tell_kinds_apart();
+        }
+        if let Some(last) = self.held.len().checked_sub(1) {
+            let mut rng = Rng::named(self.cluster.seed, "swarm's types");
+            let types = flow.tasks().map(|_| self.held[rng.below(last as u64 + 1) as usize]).collect();
+            flow.hold_to_types(types, self.cluster.types.len() as u16);
         }
         let flow = Arc::new(flow);
         let world = World::new(flow.clone(), self.cluster.clone()).map_err(|problem| problem.to_string())?;

@@ -62,6 +62,11 @@ impl World {
         if self.is_checked && !is_lawful && self.cluster.faults.failovers.is_empty() {
             self.violation = Some(format!("node {} starts {task:?}, which is {record:?}", node.0));
         }
+        let machine = self.machines[node.index()].machine_type;
+        let planned = self.flow.planned_type(self.flow.class(task, 1));
+        if self.is_checked && planned.is_some_and(|planned| usize::from(planned) != machine) {
+            self.violation = Some(format!("node {} starts {task:?}, which a plan holds to another type", node.0));
+        }
         self.check_held(&[task]);
     }
 
