@@ -81,6 +81,12 @@ pub struct Arguments {
     /// The inputs of all tasks together, for dag1 and its versions: an amount such as 120GB
     #[arg(long, value_name = "SIZE")]
     total: Option<String>,
+    /// How large a file from outside is, for mapreduce-sipht and mapreduce-ligo: an amount such as 64MB
+    #[arg(long, value_name = "SIZE")]
+    input_size: Option<String>,
+    /// Give each type of task a time of its own, in mapreduce-sipht and mapreduce-ligo
+    #[arg(long)]
+    typed: bool,
     /// Give every task the mean of times and sizes: a few lines for any number of tasks
     #[arg(long)]
     means: bool,
@@ -143,12 +149,15 @@ impl Arguments {
             ("layers", &self.layers),
             ("width", &self.width),
             ("total", &self.total),
+            ("input-size", &self.input_size),
         ];
         for (name, text) in given.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
             options.set(name, text);
         }
-        if self.no_stack {
-            options.set("no-stack", "");
+        for (name, is_set) in [("no-stack", self.no_stack), ("typed", self.typed)] {
+            if is_set {
+                options.set(name, "");
+            }
         }
         options
     }

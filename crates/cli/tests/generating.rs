@@ -12,7 +12,7 @@ use throng_core::ids::ObjectId;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 
 /// A small one of every shape: its options, and its tasks, edges, depth, width and files from outside.
-const SMALL: [(&str, [u64; 5]); 27] = [
+const SMALL: [(&str, [u64; 5]); 29] = [
     ("bot --tasks 50", [50, 0, 1, 50, 0]),
     ("pipeline --tasks 25", [25, 22, 10, 3, 0]),
     ("pipeline --tasks 7 --degree 1", [7, 0, 1, 7, 0]),
@@ -42,6 +42,9 @@ const SMALL: [(&str, [u64; 5]); 27] = [
     ("dag1-v4", [113, 240, 16, 25, 13]),
     ("dag1-v5", [145, 224, 9, 50, 13]),
     ("dag1-v6", [145, 237, 16, 48, 13]),
+    // A map task has an edge to the reduce task of its job, and one from each job that this depends on.
+    ("mapreduce-sipht", [132, 506, 12, 62, 2]),
+    ("mapreduce-ligo", [130, 199, 12, 45, 1]),
 ];
 
 /// Options that change how a shape is written, but not what it is.
@@ -144,7 +147,8 @@ fn a_seed_gives_the_same_bytes_and_another_seed_others() {
         for file in ["flow.yaml", "flow.json"] {
             let drawn = |seed: u64| generate(&sandbox, &format!("{options} --seed {seed}"), file);
             assert_eq!(drawn(7), drawn(7), "{options}");
-            let is_fixed = ["all-pairs", "image-stacking", "dag1"].iter().any(|shape| options.starts_with(shape));
+            let is_fixed =
+                ["all-pairs", "image-stacking", "dag1", "mapreduce"].iter().any(|shape| options.starts_with(shape));
             let [one, other] = [drawn(7), drawn(8)].map(|text| text.replace("--seed 8", "--seed 7"));
             assert_eq!(one == other, is_fixed, "{options}");
         }
@@ -199,6 +203,7 @@ fn applications_can_be_simulated_and_only_lack_their_files_from_outside() {
     for shape in ["montage --tasks 100", "cybershake --tasks 100", "ligo --tasks 100", "sipht --tasks 60"]
         .into_iter()
         .chain(["epigenomics --tasks 100", "dag1", "dag1-v2", "dag1-v3", "dag1-v4", "dag1-v5", "dag1-v6"])
+        .chain(["mapreduce-sipht", "mapreduce-ligo --typed"])
     {
         generate(&sandbox, shape, "flow.yaml");
         let checked = sandbox.throng(&["check", "flow.yaml"]).expect_code(0);

@@ -171,3 +171,17 @@ fn a_deadline_is_kept_by_partial_critical_paths() {
         }
     }
 }
+
+#[test]
+fn of_plans_that_are_as_fast_none_is_taken_that_costs_more() {
+    // 0 → 1, and 2 beside them, which has to be fast: that the first could be slow if the second were fast costs more than there is.
+    let table = |rows: [(u64, u64); 2]| {
+        let row = |(machine, (time, price)): (usize, (u64, u64))| Row { time, price, machine: machine as u16 };
+        Table::of(rows.into_iter().enumerate().map(row)).unwrap()
+    };
+    let tables = vec![table([(6, 1), (4, 3)]), table([(6, 1), (4, 7)]), table([(20, 1), (10, 5)])];
+    let stages = Stages::new(tables, (0..3).map(|at| vec![at]), vec![(0, 1)]).unwrap();
+    let best = optimal::for_budget(&stages, 9, &mut || true).unwrap();
+    assert_eq!(best.assigned, Assigned { makespan: 10, cost: 9, ranks: vec![1, 0, 1] });
+    assert!(best.is_proven);
+}

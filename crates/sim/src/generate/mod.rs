@@ -25,6 +25,7 @@ mod heterogeneous;
 mod image_stacking;
 mod job;
 mod ligo;
+pub mod mapreduce;
 mod moldyn;
 mod montage;
 mod options;
@@ -85,7 +86,7 @@ const fn parameter(name: &'static str, default: &'static str) -> Parameter {
 }
 
 /// All shapes.
-pub const SHAPES: [Shape; 21] = [
+pub const SHAPES: [Shape; 23] = [
     bot::SHAPE,
     pipeline::SHAPE,
     fan_out::SHAPE,
@@ -107,6 +108,8 @@ pub const SHAPES: [Shape; 21] = [
     dag1::SHAPES[3],
     dag1::SHAPES[4],
     dag1::SHAPES[5],
+    mapreduce::SHAPES[0],
+    mapreduce::SHAPES[1],
 ];
 
 /// Where the four plain shapes and their numbers come from.

@@ -224,7 +224,10 @@ impl Exact {
             Some(priced) => {
                 let mut times = vec![0; stages.len()];
                 priced?.times(0, &mut times);
-                Some(stages.figures(ranks(stages, &times)))
+                let found = stages.figures(ranks(stages, &times));
+                // Spare money is counted from the least that blocks cost in time, which may be more than the least that they cost at all:
+                // together they may then cost too much.
+                (found.cost <= best.cost).then_some(found)
             }
             None => {
                 let goal = Goal::LeastCost { deadline: best.makespan };
