@@ -135,9 +135,14 @@ impl<'p> Search<'p> {
         Limits { budget: Some((least as f64 * ratio) as u64), deadline: None }
     }
 
-    /// The best schedule that keeps the limits.
+    /// The best schedule that keeps its limits.
     pub fn best(&self) -> Result<Schedule, Infeasible> {
-        let Limits { budget, deadline } = self.limits;
+        self.best_for(self.limits)
+    }
+
+    /// The best schedule so far that keeps some limits.
+    pub fn best_for(&self, limits: Limits) -> Result<Schedule, Infeasible> {
+        let Limits { budget, deadline } = limits;
         let keeps = |entry: &&Entry| {
             budget.is_none_or(|budget| entry.cost <= budget)
                 && deadline.is_none_or(|deadline| entry.makespan <= deadline)
@@ -148,12 +153,11 @@ impl<'p> Search<'p> {
         };
         match self.entries.iter().filter(keeps).min_by_key(key) {
             Some(entry) => Ok(self.schedule(&entry.draft).expect("it gave a schedule before")),
-            None => Err(self.infeasible()),
+            None => Err(self.infeasible(limits)),
         }
     }
 
-    fn infeasible(&self) -> Infeasible {
-        let Limits { budget, deadline } = self.limits;
+    fn infeasible(&self, Limits { budget, deadline }: Limits) -> Infeasible {
         let cheapest = self.entries.iter().map(|entry| entry.cost).min().unwrap_or(u64::MAX);
         let fastest = self.entries.iter().map(|entry| entry.makespan).min().unwrap_or(u64::MAX);
         match (budget, deadline) {
