@@ -22,6 +22,7 @@ mod keeping;
 mod looking;
 mod pressing;
 mod stage;
+mod timetable;
 mod untouched;
 mod ways;
 
@@ -36,6 +37,7 @@ pub use keeping::Keeping;
 use pressing::Pressing;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
+pub use timetable::Timetable;
 use ways::Ways;
 
 use crate::headroom::Headroom;
@@ -142,6 +144,8 @@ pub struct Node {
     stage: Option<Stage>,
     /// Memory, where what tasks need of it is learnt.
     pressing: Option<Pressing>,
+    /// When tasks are to begin, if that was planned.
+    timetable: Option<Timetable>,
 }
 
 impl Node {
@@ -161,7 +165,14 @@ impl Node {
             come_again: BTreeMap::new(),
             stage: None,
             pressing: None,
+            timetable: None,
         }
+    }
+
+    /// The same node, held to a plan. It has room for whatever its tasks read.
+    pub fn with_timetable(mut self, timetable: Timetable) -> Self {
+        self.timetable = Some(timetable);
+        self
     }
 
     /// The same node with room of its own, into which it brings what its tasks read.
@@ -197,10 +208,8 @@ impl Node {
     pub fn next_wake(&self) -> Option<Time> {
         let alarm = self.alarms.first().map(|(time, _)| *time);
         let retry = self.retries.keys().next().map(|(time, _)| *time).filter(|_| !self.is_stopping());
-        match (alarm, retry) {
-            (Some(alarm), Some(retry)) => Some(alarm.min(retry)),
-            (alarm, retry) => alarm.or(retry),
-        }
+        let due = self.timetable.as_ref().and_then(|timetable| timetable.wake);
+        [alarm, retry, due].into_iter().flatten().min()
     }
 
     /// Takes in one event; commands are added to `out`.
@@ -314,6 +323,10 @@ impl Node {
     pub fn decide(&mut self, now: Time, out: &mut Vec<Command>) {
         let before = out.len();
         self.fill_and_force(now, out);
+        if let (Some(timetable), Some(stage)) = (&mut self.timetable, &self.stage) {
+            // With nothing free, whoever ends brings the next look.
+            timetable.wake = if self.free.is_empty() { None } else { stage.next_due(timetable, now) };
+        }
         self.tell_of_gone(&out[before..]);
     }
 
@@ -373,7 +386,10 @@ impl Node {
             if has_slot
                 && !is_turn_apart
                 && let Some(stage) = &mut self.stage
-                && let Some((ready, is_shared, output_bytes)) = stage.next(|ready| ways.of_task(ready).is_some())
+                && let Some((ready, is_shared, output_bytes)) = match &self.timetable {
+                    None => stage.next(|ready| ways.of_task(ready).is_some()),
+                    Some(timetable) => stage.next_of(timetable, now, |ready| ways.of_task(ready).is_some()),
+                }
             {
                 let demand = ways.of_task(&ready);
                 stage.gave_slot(false);
@@ -382,10 +398,13 @@ impl Node {
             }
             // Where data has to be brought, that comes first: with a slot or without, but only for so many at a time.
             let may_take = match &self.stage {
+                // What begins when is planned: all that can be prepared is.
+                Some(_) if self.timetable.is_some() => true,
                 Some(stage) if stage.is_used() => stage.has_window(has_slot),
                 _ => has_slot,
             };
-            let admits = |class| !has_slot || ways.of_class(class).is_some();
+            let is_planned = self.timetable.is_some();
+            let admits = |class| !has_slot || is_planned || ways.of_class(class).is_some();
             let may_share = if waits_apart { has_slot } else { may_take };
             let own = if may_take { local.pop(&admits) } else { None };
             let is_shared = own.is_none();
@@ -416,7 +435,12 @@ impl Node {
                     stage.gave_slot(true);
                     self.start(now, demand, ready, is_shared, 0, out);
                 }
-                Some(stage) if self.flow.inputs(ready.task).len() > 0 || output_bytes > 0 || !has_slot => {
+                Some(stage)
+                    if self.flow.inputs(ready.task).len() > 0
+                        || output_bytes > 0
+                        || !has_slot
+                        || self.timetable.is_some() =>
+                {
                     stage.admit(&self.flow, ready, is_shared, output_bytes, out);
                 }
                 _ => self.start(now, demand, ready, is_shared, 0, out),
@@ -446,6 +470,9 @@ impl Node {
         let (killed, is_forgotten, started, spent) = (None, false, now, None);
         let running =
             Running { ready, is_shared, demand, grant, killed, is_forgotten, started, alarm, spent, output_bytes };
+        if let Some(timetable) = &mut self.timetable {
+            timetable.began(ready.task);
+        }
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });

@@ -17,9 +17,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::cache::{Cache, Room};
-use super::{Brought, Command, Keeping, ReadyTask};
+use super::{Brought, Command, Keeping, ReadyTask, Timetable};
 use crate::ids::{ClassId, ObjectId, TaskId};
 use crate::locality::Wanted;
+use crate::time::Time;
 use crate::workflow::Workflow;
 
 /// How many objects a node fetches at a time at most. So many keep a network card busy even if files are small and peers far away.
@@ -392,6 +393,26 @@ impl Stage {
         let task = self.prepared.remove(at)?;
         let staged = self.tasks.remove(&task)?;
         Some((staged.ready, staged.is_shared, staged.output_bytes))
+    }
+
+    /// The same for a node that holds to a plan: of those whose time or turn has come, the one that was to begin first.
+    pub(super) fn next_of(
+        &mut self,
+        timetable: &Timetable,
+        now: Time,
+        admits: impl Fn(&ReadyTask) -> bool,
+    ) -> Option<(ReadyTask, bool, u64)> {
+        let may_begin = |task: &TaskId| timetable.may_begin(*task, now) && admits(&self.tasks[task].ready);
+        let due = self.prepared.iter().enumerate().filter(|(_, task)| may_begin(task));
+        let (at, _) = due.min_by_key(|(_, task)| (timetable.begin(**task), **task))?;
+        let task = self.prepared.remove(at)?;
+        let staged = self.tasks.remove(&task)?;
+        Some((staged.ready, staged.is_shared, staged.output_bytes))
+    }
+
+    /// When the next prepared task is to begin, of those whose time has not come.
+    pub(super) fn next_due(&self, timetable: &Timetable, now: Time) -> Option<Time> {
+        self.prepared.iter().map(|task| timetable.begin(*task)).filter(|begin| *begin > now).min()
     }
 
     /// A task that was started from here has ended: gives back what it held.

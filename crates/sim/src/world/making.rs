@@ -9,7 +9,7 @@ use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
 use throng_core::locality::Knowledge;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
-use throng_core::node::{Keeping, Limits, Node, Policies};
+use throng_core::node::{Keeping, Limits, Node, Policies, Timetable};
 use throng_core::order::Seat;
 use throng_core::pack::{self, Capacity, Kinds};
 use throng_core::policy::BadPolicy;
@@ -235,6 +235,13 @@ pub(super) fn make_member(
         evict: common.evictions.make(),
         ..Keeping::new(cluster.cache_bytes, window)
     });
+    let node = match cluster.plan.as_ref().filter(|plan| !plan.begins.is_empty()) {
+        Some(plan) => {
+            let own = flow.tasks().filter(|task| plan.homes[task.index()] == me.node.0);
+            node.with_timetable(Timetable::new(plan.begins.clone(), own))
+        }
+        None => node,
+    };
     let setup = Setup {
         me,
         nodes: cluster.nodes,
