@@ -7,6 +7,7 @@
 //! An experiment is one file that says what is run and what of it is shown. Nothing that is written depends on this machine or on how
 //! long it took, so that two people who type the same see the same.
 
+mod budget;
 mod chart;
 mod matrix;
 mod mpdis;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, value_parser};
 
+use self::budget::BUDGET;
 use self::matrix::MATRIX;
 use self::mpdis::MPDIS;
 use self::publication::Wanted;
@@ -53,6 +55,14 @@ Example:
 
 Open index.html in the folder that it writes. What is simulated is the same for the same seed; what is real is not.";
 
+const BUDGET_HELP: &str = "\
+Example:
+  throng reproduce budget --quick                        fewer planners, in a second
+  throng reproduce budget                                all of them, in a few seconds
+  throng reproduce budget --only sipht --json            some of it, for a program
+
+Open index.html in the folder that it writes. Nothing in it is left to chance.";
+
 /// What `throng reproduce` takes.
 #[derive(Args)]
 pub struct Arguments {
@@ -68,6 +78,8 @@ enum What {
     Mpdis(MpdisArguments),
     /// The experiments of the paper on Weasel: how many tasks at once a node takes, found out by itself
     Weasel(WeaselArguments),
+    /// The experiments of the thesis on budgets: workflows of MapReduce jobs on rented machines
+    Budget(BudgetArguments),
 }
 
 /// What is the same for all publications.
@@ -141,6 +153,23 @@ struct WeaselArguments {
     common: CommonArguments,
 }
 
+/// What `throng reproduce budget` takes.
+#[derive(Args)]
+#[command(after_help = BUDGET_HELP)]
+struct BudgetArguments {
+    /// The folder to write to; it is made if need be
+    #[arg(long, short, value_name = "DIR", default_value = "reproduced-budget")]
+    output: PathBuf,
+    /// Only these: sipht, ligo, planners
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Fewer planners
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    common: CommonArguments,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let wanted = |output, only, quick: bool, seeds: u64, CommonArguments { seed, json }: &CommonArguments| {
@@ -159,6 +188,9 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         }
         What::Weasel(WeaselArguments { output, only, quick, seeds, common }) => {
             WEASEL.reproduce(&wanted(output, only, *quick, *seeds, common))
+        }
+        What::Budget(BudgetArguments { output, only, quick, common }) => {
+            BUDGET.reproduce(&wanted(output, only, *quick, 1, common))
         }
     }
 }

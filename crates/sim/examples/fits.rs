@@ -41,8 +41,11 @@ const OTHERS: [&str; 13] = [
     "ic-pcp",
 ];
 
-/// Workflows: a name, its shape and options. Tasks of the thesis's pass 20 MB on, which brings some 35 s of transfers along the longest way.
-const WORKFLOWS: [(&str, &str, &[(&str, &str)]); 5] = [
+/// A name, a shape and its options.
+type Chosen = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// Workflows. Tasks of the thesis's pass 20 MB on, which brings some 35 s of transfers along the longest way.
+const WORKFLOWS: [Chosen; 5] = [
     ("sipht, equal", "mapreduce-sipht", &[("sizes", "20MB"), ("input-size", "64MB")]),
     ("sipht, typed", "mapreduce-sipht", &[("typed", ""), ("sizes", "20MB"), ("input-size", "64MB")]),
     ("ligo, equal", "mapreduce-ligo", &[("sizes", "20MB"), ("input-size", "64MB")]),

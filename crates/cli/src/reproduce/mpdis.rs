@@ -16,6 +16,7 @@ use self::case::{Case, Figures};
 use super::publication::{Experiment, Publication};
 use super::repeated::Figure;
 use super::runner::{self, Recipe};
+use super::section::points;
 use super::setting::Setting;
 
 /// What came out of the runs of an experiment.
@@ -172,10 +173,6 @@ fn gigabytes(bytes: f64) -> String {
 
 fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
-}
-
-fn points<const N: usize>(texts: [&str; N]) -> Vec<String> {
-    texts.map(str::to_owned).to_vec()
 }
 
 /// Heads of columns, for which a table wants parts of texts.

@@ -20,6 +20,11 @@ pub struct Section {
     pub differences: Vec<String>,
 }
 
+/// Points of a list, as they are written.
+pub fn points<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
 /// A table of figures.
 pub struct Table {
     /// What it shows.
