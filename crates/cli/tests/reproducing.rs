@@ -229,3 +229,35 @@ fn the_seeds_of_a_shared_cache_are_those_that_are_asked_for() {
     let output = reproduce_mpdis(&sandbox, &["--only", "figures"]).expect_code(2);
     assert!(output.stderr.contains("choose among threads, data-sizes, traffic, versions, pipelines"), "{output:?}");
 }
+
+#[test]
+fn budgets_are_planned_and_executed() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.throng(&["reproduce", "budget", "--quick", "--json"]).expect_code(0).json();
+    let names: Vec<_> =
+        output["experiments"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["sipht", "ligo", "planners"]);
+    let mut seen = 0;
+    for run in output["experiments"].as_array().unwrap().iter().flat_map(|one| one["runs"].as_array().unwrap()) {
+        let (name, result) = (run["run"].as_str().unwrap(), &run["result"]);
+        let figure = |name: &str| result[name].as_f64().unwrap();
+        if name.contains("budget 0") {
+            assert!(result.is_null(), "{name}: {result}");
+            continue;
+        }
+        if result.is_null() {
+            assert!(name.contains("progress"), "{name}: whoever minds the budget has a plan");
+            continue;
+        }
+        seen += 1;
+        assert!(figure("planned_cost") <= run["budget"].as_f64().unwrap(), "{name}: {result}");
+        let late = figure("makespan_s") / figure("planned_makespan_s") - 1.0;
+        match name {
+            name if name.contains("on instances") => assert!(late.abs() < 0.05, "{name}: {result}"),
+            name if name.contains("data not planned") => assert!(late > 0.0, "{name}: {result}"),
+            _ => {}
+        }
+    }
+    assert!(seen > 100, "{seen}");
+    assert!(sandbox.read("reproduced-budget/index.html").contains("Time by budget"));
+}

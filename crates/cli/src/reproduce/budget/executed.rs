@@ -3,8 +3,8 @@
 use super::super::chart::{Chart, Line};
 use super::super::section::{Section, Table, points};
 use super::super::setting::Setting;
-use super::case::{BUDGETS, Case, Figures, LIGO, SIPHT, Way, label};
 use super::Results;
+use super::case::{BUDGETS, Case, Figures, LIGO, SIPHT, Way, label};
 
 /// The planner of the thesis.
 const PLANNER: &str = "greedy";
@@ -42,7 +42,18 @@ fn tell(workflow: &'static str, title: &'static str, results: &Results) -> Secti
     let [plain, moved, fitted] = ways.map(|(planner, way)| rows(way, planner));
     let mut times = Table::new(
         "Time by budget, in seconds: as computed, as executed, and by how much more that is",
-        &["budget", "computed", "executed", "more", "Throng: data planned", "executed", "more", "Throng: fit", "executed", "more"],
+        &[
+            "budget",
+            "computed",
+            "executed",
+            "more",
+            "Throng: data planned",
+            "executed",
+            "more",
+            "Throng: fit",
+            "executed",
+            "more",
+        ],
     );
     let mut costs = Table::new(
         "Cost by budget: as computed, and of the time that tasks ran",
@@ -113,8 +124,8 @@ fn tell(workflow: &'static str, title: &'static str, results: &Results) -> Secti
         ])
         .into_iter()
         .chain([format!(
-            "Execution is {:.0} s above what is computed without data, on average; {PUBLISHED_ABOVE_S:.0} s in the thesis, which names data as the reason. With data planned, {:.0} s remain, and {:.1} s where \
-             instances are planned: who waits for whose data is known only when it is known who runs where.",
+            "Execution is {:.0} s above what is computed without data, on average; {PUBLISHED_ABOVE_S:.0} s in the thesis, which names data as the reason. With data planned, {:.0} s remain: that there are only so many \
+             machines of a type, and which data lies where a task runs, no plan of types knows. Where instances are planned, {:.1} s remain.",
             mean(&plain),
             mean(&moved),
             mean(&fitted)

@@ -2,9 +2,9 @@
 
 use super::super::section::{Section, Table, points};
 use super::super::setting::Setting;
+use super::Results;
 use super::case::{BUDGETS, Case, LIGO, SIPHT, Way, label};
 use super::executed::dollars;
-use super::Results;
 
 /// Planners of the thesis, then those that it reviews.
 const PLANNERS: [&str; 15] = [
