@@ -209,7 +209,7 @@ fn applications_can_be_simulated_and_only_lack_their_files_from_outside() {
         let checked = sandbox.throng(&["check", "flow.yaml"]).expect_code(0);
         let told = format!("{}{}", checked.stdout, checked.stderr);
         let warnings: Vec<&str> = told.lines().filter(|line| line.contains("warning")).collect();
-        assert!(matches!(warnings.as_slice(), [only] if only.contains("are read, but not there")), "{told}");
+        assert!(matches!(warnings.as_slice(), [only] if only.contains("read, but not there")), "{told}");
         // A tensor of CyberShake does not fit into the room that a node has by default; all else does.
         let room = if shape.starts_with("cybershake") { "50GB" } else { "8GB" };
         let simulated = sandbox.throng(&["simulate", "flow.yaml", "--cache", room, "--json"]).expect_code(0);
