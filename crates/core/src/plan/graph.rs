@@ -94,6 +94,18 @@ impl Graph {
         ends
     }
 
+    /// How long the longest way through each node is.
+    pub fn through(&self, times: &[u64]) -> Vec<u64> {
+        let mut through = self.ends(times);
+        let mut rest = vec![0u64; self.len()];
+        for &node in self.order.iter().rev() {
+            let behind = self.children(node).iter().map(|child| rest[*child as usize] + times[*child as usize]);
+            rest[node as usize] = behind.max().unwrap_or(0);
+            through[node as usize] += rest[node as usize];
+        }
+        through
+    }
+
     /// When the last node ends.
     pub fn makespan(&self, times: &[u64]) -> u64 {
         self.ends(times).into_iter().max().unwrap_or(0)

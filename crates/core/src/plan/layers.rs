@@ -5,7 +5,6 @@
 //! the makespan, falls least for the money.
 
 use super::exchange::{Weights, loss};
-use super::paths::Paths;
 use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::{Assigned, Stages};
 
@@ -65,15 +64,15 @@ pub fn b_swap(stages: &Stages, budget: u64) -> Assigned {
             return stages.figures(ranks);
         }
         let times = stages.times(&ranks);
-        let paths = Paths::new(stages.graph().clone(), times.clone());
-        let makespan = paths.makespan().max(1);
+        let through = stages.graph().through(&times);
+        let makespan = through.iter().copied().max().unwrap_or(0).max(1);
         let swaps =
             (0..stages.task_count() as u32).flat_map(|task| (0..ranks[task as usize]).map(move |to| (task, to)));
         let worth = |(task, to): &(u32, u8)| {
             let (table, stage) = (stages.table(*task), stage_of[*task as usize]);
             let (now, then) = (table.row(ranks[*task as usize]), table.row(*to));
             let longer = then.time.saturating_sub(times[stage as usize]);
-            let after = (paths.through(stage) + longer).max(makespan);
+            let after = (through[stage as usize] + longer).max(makespan);
             let lost = 1.0 / makespan as f64 - 1.0 / after as f64;
             lost / (now.price - then.price) as f64
         };

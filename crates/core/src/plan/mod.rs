@@ -27,11 +27,9 @@ pub mod layers;
 pub mod layout;
 pub mod money;
 pub mod optimal;
-mod paths;
 pub mod planner;
 pub mod progress;
 pub mod rented;
-mod segments;
 pub mod stages;
 pub mod table;
 

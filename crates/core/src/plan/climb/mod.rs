@@ -3,14 +3,24 @@
 //! What `greedy`, `greedy-stage`, `ggb` and `critical-greedy` have in common. They differ in which stages come into question, in what raising a
 //! stage means, and in what it is worth: that is a [`Climber`].
 //!
-//! Every step raises a rank, so it ends. No step goes through the workflow: offers stand in a heap, those of stages that are not critical
-//! wait in another by the longest way through them, and when the makespan has come down to that, they come into question.
+//! Every step raises a rank, so it ends. No step goes through the workflow: every row of stages keeps what its stages offer in a heap, and the best
+//! of each critical row stands in another. A row that is no longer critical is left there until it comes up, and is put back once it is critical again.
+//! Which rows are critical is what [`segments`] and [`paths`] keep up to date.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::segments::Segments;
+use self::segments::Segments;
 use super::stages::{Assigned, Ranks, Stages};
+
+mod crowds;
+mod open;
+mod paths;
+mod segments;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
 
 /// What raising a stage would bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +85,7 @@ pub struct Climbed {
     pub best: Assigned,
 }
 
-/// An offer that stands, of a stage that was raised so many times.
+/// An offer of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Standing {
     offer: Offer,
@@ -94,6 +104,25 @@ impl PartialOrd for Standing {
     }
 }
 
+/// What is offered.
+struct Offers {
+    /// What each row's stages offer.
+    of_row: Vec<BinaryHeap<Standing>>,
+    /// The best that each critical row offers, and what some offered when they were critical.
+    standing: BinaryHeap<Standing>,
+    /// Whether something that a row offers stands there.
+    is_standing: Vec<bool>,
+}
+
+impl Offers {
+    /// The best that a row offers counts.
+    fn stand(&mut self, row: u32) {
+        let best = self.of_row[row as usize].peek().filter(|_| !self.is_standing[row as usize]);
+        self.is_standing[row as usize] |= best.is_some();
+        self.standing.extend(best);
+    }
+}
+
 /// Climbs from the cheapest plan, which costs no more than the budget.
 pub(super) fn climb<C: Climber>(
     stages: &Stages,
@@ -108,59 +137,52 @@ pub(super) fn climb<C: Climber>(
     times.iter().zip(&row_of).for_each(|(time, row)| row_times[*row as usize] += time);
     let mut paths = Segments::new(&rows, &row_times);
     let mut cost = stages.cost(&ranks);
-    let mut standing = BinaryHeap::new();
-    // Stages that are not critical, of each part of the workflow, by the longest way through them when that was last looked at.
-    let mut aside: Vec<BinaryHeap<(u64, u32)>> = vec![BinaryHeap::new(); paths.len()];
+    let mut offers = Offers {
+        of_row: vec![BinaryHeap::new(); rows.len()],
+        is_standing: vec![false; rows.len()],
+        standing: BinaryHeap::new(),
+    };
     for stage in 0..stages.len() as u32 {
-        if C::ONLY_CRITICAL && !paths.is_critical(row_of[stage as usize]) {
-            let row = row_of[stage as usize];
-            aside[paths.part_of(row)].push((paths.through(row), stage));
-        } else if let Some(offer) = climber.offer(stage, &ranks, budget - cost) {
-            standing.push(Standing { offer, stage });
-        }
+        let offer = climber.offer(stage, &ranks, budget - cost);
+        offers.of_row[row_of[stage as usize] as usize].extend(offer.map(|offer| Standing { offer, stage }));
+    }
+    for row in (0..rows.len() as u32).filter(|row| !C::ONLY_CRITICAL || paths.is_critical(*row)) {
+        offers.stand(row);
     }
     // What was done since the makespan last became less, to be undone.
     let (mut raised, mut in_vain): (Vec<Raised>, Vec<Raised>) = (Vec::new(), Vec::new());
     let mut best_cost = cost;
-    while let Some(Standing { offer, stage }) = standing.pop() {
+    let mut became = Vec::new();
+    while let Some(Standing { offer, stage }) = offers.standing.pop() {
         let row = row_of[stage as usize];
+        offers.is_standing[row as usize] = false;
         if C::ONLY_CRITICAL && !paths.is_critical(row) {
-            aside[paths.part_of(row)].push((paths.through(row), stage));
             continue;
         }
-        if offer.price > budget - cost {
-            // Perhaps there is something less for less.
-            let less = climber.offer(stage, &ranks, budget - cost);
-            standing.extend(less.map(|offer| Standing { offer, stage }));
-            continue;
-        }
-        raised.clear();
-        climber.raise(stage, &ranks, &mut raised);
-        raised.iter().for_each(|raised| ranks[raised.task as usize] = raised.to);
-        cost += offer.price;
-        in_vain.extend(&raised);
-        let (before, time) = (paths.makespan(), climber.time(stage, &ranks));
-        paths.shorten(row, std::mem::replace(&mut times[stage as usize], time) - time);
-        let makespan = paths.makespan();
-        if makespan < before {
-            in_vain.clear();
-            best_cost = cost;
-        }
-        told(&Step { stage, raised: &raised, offer, makespan, cost });
-        if let Some(offer) = climber.offer(stage, &ranks, budget - cost) {
-            standing.push(Standing { offer, stage });
-        }
-        let (longest, aside) = (paths.makespan_of(paths.part_of(row)), &mut aside[paths.part_of(row)]);
-        while let Some((_, stage)) = aside.peek().copied().filter(|(through, _)| *through >= longest) {
-            aside.pop();
-            let row = row_of[stage as usize];
-            if paths.is_critical(row) {
-                let offer = climber.offer(stage, &ranks, budget - cost);
-                standing.extend(offer.map(|offer| Standing { offer, stage }));
-            } else {
-                aside.push((paths.through(row), stage));
+        offers.of_row[row as usize].pop();
+        became.clear();
+        if offer.price <= budget - cost {
+            raised.clear();
+            climber.raise(stage, &ranks, &mut raised);
+            raised.iter().for_each(|raised| ranks[raised.task as usize] = raised.to);
+            cost += offer.price;
+            in_vain.extend(&raised);
+            let (before, time) = (paths.makespan(), climber.time(stage, &ranks));
+            paths.shorten(row, std::mem::replace(&mut times[stage as usize], time) - time, &mut became);
+            let makespan = paths.makespan();
+            if makespan < before {
+                in_vain.clear();
+                best_cost = cost;
             }
+            told(&Step { stage, raised: &raised, offer, makespan, cost });
         }
+        // If there was too little money, perhaps there is something less for less.
+        let next = climber.offer(stage, &ranks, budget - cost);
+        offers.of_row[row as usize].extend(next.map(|offer| Standing { offer, stage }));
+        if !C::ONLY_CRITICAL || paths.is_critical(row) {
+            offers.stand(row);
+        }
+        became.iter().for_each(|row| offers.stand(*row));
     }
     let makespan = paths.makespan();
     let mut best: Ranks = ranks.clone();

@@ -4,8 +4,8 @@
 //! The makespan is the sum of those of the parts, and a node is critical if it is so in its part. Many workflows gather everything in one task at some point and
 //! go on from there; with this, a step before that point costs nothing behind it.
 
-use super::graph::Graph;
 use super::paths::Paths;
+use crate::plan::graph::Graph;
 
 /// The longest ways through the parts of a graph.
 #[derive(Debug)]
@@ -13,6 +13,9 @@ pub(super) struct Segments {
     parts: Vec<Paths>,
     /// For each node its part, and its number there.
     place_of: Vec<(u32, u32)>,
+    /// The nodes of all parts one after the other, and where each part begins there.
+    nodes: Vec<u32>,
+    first: Vec<u32>,
     makespan: u64,
 }
 
@@ -35,34 +38,19 @@ impl Segments {
         }
         let graphs = edges.into_iter().zip(&times_of).map(|(edges, times)| Graph::new(times.len(), edges));
         let graphs = graphs.map(|graph| graph.expect("a part of a graph without circles has none"));
-        let parts: Vec<Paths> = graphs.zip(times_of.clone()).map(|(graph, times)| Paths::new(graph, times)).collect();
-        Segments { makespan: parts.iter().map(Paths::makespan).sum(), parts, place_of }
-    }
-
-    /// How many parts there are.
-    pub(super) fn len(&self) -> usize {
-        self.parts.len()
+        let parts: Vec<Paths> = graphs.zip(&times_of).map(|(graph, times)| Paths::new(graph, times)).collect();
+        let mut first = vec![0];
+        times_of.iter().for_each(|times| first.push(first[first.len() - 1] + times.len() as u32));
+        let mut nodes = vec![0; graph.len()];
+        for (node, (part, place)) in place_of.iter().enumerate() {
+            nodes[(first[*part as usize] + place) as usize] = node as u32;
+        }
+        Segments { makespan: parts.iter().map(Paths::makespan).sum(), parts, place_of, nodes, first }
     }
 
     /// How long the longest way is.
     pub(super) fn makespan(&self) -> u64 {
         self.makespan
-    }
-
-    /// The part of a node.
-    pub(super) fn part_of(&self, node: u32) -> usize {
-        self.place_of[node as usize].0 as usize
-    }
-
-    /// How long the longest way through a part is.
-    pub(super) fn makespan_of(&self, part: usize) -> u64 {
-        self.parts[part].makespan()
-    }
-
-    /// How long the longest way through a node in its part is, or perhaps less if that is less than the longest.
-    pub(super) fn through(&self, node: u32) -> u64 {
-        let (part, place) = self.place_of[node as usize];
-        self.parts[part as usize].through(place)
     }
 
     /// Whether a longest way leads through a node.
@@ -71,12 +59,14 @@ impl Segments {
         self.parts[part as usize].is_critical(place)
     }
 
-    /// A node takes less time by so much.
-    pub(super) fn shorten(&mut self, node: u32, by: u64) {
-        let (part, place) = self.place_of[node as usize];
-        let part = &mut self.parts[part as usize];
+    /// A node takes less time by so much; those that become critical by that are added.
+    pub(super) fn shorten(&mut self, node: u32, by: u64, became: &mut Vec<u32>) {
+        let (number, place) = self.place_of[node as usize];
+        let part = &mut self.parts[number as usize];
         let before = part.makespan();
-        part.shorten(place, by);
+        let first = became.len();
+        part.shorten(place, by, became);
+        became[first..].iter_mut().for_each(|node| *node = self.nodes[(self.first[number as usize] + *node) as usize]);
         self.makespan -= before - part.makespan();
     }
 }
@@ -129,10 +119,10 @@ mod tests {
         let of: Vec<u32> = [0, 2, 3, 6, 7].map(|node: usize| part_of[node]).into();
         assert_eq!(of, [0, 1, 2, 3, 4]);
         let mut segments = Segments::new(&graph, &[4, 3, 2, 1, 1, 5, 2, 1]);
-        assert_eq!((segments.len(), segments.makespan()), (5, 14));
+        assert_eq!((segments.parts.len(), segments.makespan()), (5, 14));
         let critical = |segments: &Segments| (0..8).filter(|node| segments.is_critical(*node)).collect::<Vec<u32>>();
         assert_eq!(critical(&segments), [0, 2, 5, 6, 7]);
-        segments.shorten(5, 4);
+        segments.shorten(5, 4, &mut Vec::new());
         assert_eq!((segments.makespan(), critical(&segments)), (11, vec![0, 2, 3, 4, 6, 7]));
         // One that stands alone is beside everything.
         let beside = Graph::new(4, vec![(0, 1), (1, 2)]).unwrap();
