@@ -1,116 +1,79 @@
-//! Nodes with very many neighbours, of whom only a few matter: those with the longest way before them, and those behind that are critical.
+//! Nodes with very many behind them, of whom only a few matter: those with the longest rest.
 //!
-//! Real workflows gather the results of ten thousand tasks in one, and hand them out to ten thousand again. To go through all of these whenever that one is
-//! looked at would be most of the work.
+//! Real workflows hand out the results of one task to ten thousand others. To go through all of these whenever that one is looked at would be
+//! most of the work.
 
-use std::collections::BinaryHeap;
-
-use crate::plan::graph::Graph;
-
-/// With more neighbours than this, to keep them apart is faster than going through all of them.
+/// With more behind it than this, to keep them in a heap is faster than going through all of them.
 pub(super) const MANY: usize = 24;
 
-/// In which direction ways are measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    FromBeginning,
-    FromEnd,
-}
-
-impl Direction {
-    pub(super) const BOTH: [Direction; 2] = [Direction::FromBeginning, Direction::FromEnd];
-
-    /// Those who are nearer to where ways begin.
-    pub(super) fn before(self, graph: &Graph, node: u32) -> &[u32] {
-        match self {
-            Direction::FromBeginning => graph.parents(node),
-            Direction::FromEnd => graph.children(node),
-        }
-    }
-
-    /// Those who are further from there.
-    pub(super) fn behind(self, graph: &Graph, node: u32) -> &[u32] {
-        match self {
-            Direction::FromBeginning => graph.children(node),
-            Direction::FromEnd => graph.parents(node),
-        }
-    }
-}
-
-/// What is kept for nodes with many neighbours in one direction.
+/// What is kept for nodes with many behind them.
 #[derive(Debug)]
 pub(super) struct Crowds {
-    /// Nodes with many before them, and these, by the way up to them when that was last looked at.
-    gathering: Vec<u32>,
-    before: Vec<BinaryHeap<(u64, u32)>>,
-    /// Nodes with many behind them, and of these all that are critical, and perhaps others.
-    spreading: Vec<u32>,
-    followers: Vec<Vec<u32>>,
-    /// For nodes behind such nodes, which these are: pairs of the node and the place of its followers, in order.
-    follows: Vec<(u32, u32)>,
-    is_following: Vec<bool>,
+    /// Nodes with many behind them, and these, by what their rest was when it was last looked at: a heap each.
+    nodes: Vec<u32>,
+    behind: Vec<Vec<(u64, u32)>>,
+    /// Places in a heap that are still to be gone through.
+    open: Vec<usize>,
 }
 
 impl Crowds {
-    pub(super) fn new(graph: &Graph, direction: Direction, reach: impl Fn(u32) -> u64) -> Crowds {
-        let nodes = 0..graph.len() as u32;
-        let gathering: Vec<u32> = nodes.clone().filter(|node| direction.before(graph, *node).len() > MANY).collect();
-        let heap = |node: &u32| direction.before(graph, *node).iter().map(|other| (reach(*other), *other)).collect();
-        let before = gathering.iter().map(heap).collect();
-        let spreading: Vec<u32> = nodes.filter(|node| direction.behind(graph, *node).len() > MANY).collect();
-        let places = spreading.iter().enumerate();
-        let follows =
-            places.flat_map(|(at, node)| direction.behind(graph, *node).iter().map(move |other| (*other, at as u32)));
-        let mut follows: Vec<(u32, u32)> = follows.collect();
-        follows.sort_unstable();
-        let followers = vec![Vec::new(); spreading.len()];
-        Crowds { gathering, before, spreading, followers, follows, is_following: vec![false; graph.len()] }
+    /// From a list for each node.
+    pub(super) fn new<'a>(lists: impl Iterator<Item = &'a [u32]>, rest: impl Fn(u32) -> u64) -> Crowds {
+        let (mut nodes, mut behind) = (Vec::new(), Vec::new());
+        for (node, list) in lists.enumerate().filter(|(_, list)| list.len() > MANY) {
+            let mut heap: Vec<(u64, u32)> = list.iter().map(|node| (rest(*node), *node)).collect();
+            // What is in order is a heap.
+            heap.sort_unstable_by(|one, other| other.cmp(one));
+            nodes.push(node as u32);
+            behind.push(heap);
+        }
+        Crowds { nodes, behind, open: Vec::new() }
     }
 
-    /// The longest way up to anybody before a node with many before it; it was never shorter than it is now.
-    pub(super) fn longest_before(&mut self, node: u32, reach: impl Fn(u32) -> u64) -> u64 {
-        let at = self.gathering.binary_search(&node).expect("it has many before it");
+    fn place_of(&self, node: u32) -> usize {
+        self.nodes.binary_search(&node).expect("it has many behind it")
+    }
+
+    /// The longest rest behind a node with many behind it, and whose it is; none was ever shorter than it is now.
+    pub(super) fn longest_behind(&mut self, node: u32, rest: impl Fn(u32) -> u64) -> (u64, u32) {
+        let place = self.place_of(node);
+        let heap = &mut self.behind[place];
         loop {
-            let mut first = self.before[at].peek_mut().expect("nobody leaves");
-            let now = reach(first.1);
-            if first.0 == now {
-                return now;
+            let (known, first) = heap[0];
+            let now = rest(first);
+            if known == now {
+                return (now, first);
             }
-            first.0 = now;
+            replace_first(heap, (now, first));
         }
     }
 
-    /// A node has become critical.
-    pub(super) fn follow(&mut self, node: u32) {
-        if self.spreading.is_empty() || std::mem::replace(&mut self.is_following[node as usize], true) {
+    /// Those behind a node with many behind it whose rest may be as long as this.
+    pub(super) fn as_long_behind(&mut self, node: u32, rest: u64, found: &mut Vec<u32>) {
+        let heap = &self.behind[self.place_of(node)];
+        self.open.push(0);
+        while let Some(at) = self.open.pop() {
+            if let Some((_, other)) = heap.get(at).filter(|(known, _)| *known >= rest) {
+                found.push(*other);
+                self.open.extend([2 * at + 1, 2 * at + 2]);
+            }
+        }
+    }
+}
+
+/// Another takes the place of the first of a heap.
+fn replace_first(heap: &mut [(u64, u32)], item: (u64, u32)) {
+    let mut at = 0;
+    loop {
+        let mut next = 2 * at + 1;
+        if next + 1 < heap.len() && heap[next + 1].0 > heap[next].0 {
+            next += 1;
+        }
+        if next >= heap.len() || heap[next].0 <= item.0 {
+            heap[at] = item;
             return;
         }
-        let first = self.follows.partition_point(|(other, _)| *other < node);
-        for (_, at) in self.follows[first..].iter().take_while(|(other, _)| *other == node) {
-            self.followers[*at as usize].push(node);
-        }
-    }
-
-    /// Goes through all critical nodes behind one with many behind it; who turns out not to be is forgotten.
-    pub(super) fn tell(
-        &mut self,
-        graph: &Graph,
-        direction: Direction,
-        node: u32,
-        mut is_critical: impl FnMut(u32) -> bool,
-    ) {
-        let at = self.spreading.binary_search(&node).expect("it has many behind it");
-        let followers = &mut self.followers[at];
-        if followers.len() > direction.behind(graph, node).len() {
-            // Whoever was forgotten by another node and came back is here twice.
-            followers.sort_unstable();
-            followers.dedup();
-        }
-        let is_following = &mut self.is_following;
-        followers.retain(|other| {
-            let stays = is_critical(*other);
-            is_following[*other as usize] &= stays;
-            stays
-        });
+        heap[at] = heap[next];
+        at = next;
     }
 }

@@ -14,10 +14,9 @@ use self::segments::Segments;
 use super::stages::{Assigned, Ranks, Stages};
 
 mod crowds;
-mod open;
+mod members;
 mod paths;
 mod segments;
-mod waiting;
 
 #[cfg(test)]
 mod tests;

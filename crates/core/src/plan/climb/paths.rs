@@ -1,231 +1,201 @@
 //! The longest ways through a graph whose nodes become shorter one by one, kept up to date as far as they matter.
 //!
 //! ```text
-//!   reach from the beginning ──▶ node ──▶ reach from the end      both with the node itself
-//!   through a node = one + the other − its time;  it is critical if that is the makespan
+//!   beginning ──▶ … ──▶ node ──▶ … ──▶ end
+//!                       └───── rest ─────┘      with the node itself; that of the beginning is the makespan
 //! ```
 //!
-//! A reach that was not looked at since others became shorter is too long, never too short, and never shorter than those before it make it. So a node
-//! through which even that way is shorter than the makespan is certainly not critical, and nobody tells it anything until the makespan has come down to
-//! it. Reaches of critical nodes are as long as they seem.
+//! A rest that was not looked at since others became shorter is too long, never too short, and never shorter than those behind it make it. While some way is
+//! still as long as the makespan, nobody needs to be looked at: ways only cease to be the longest, which [`Members`] knows. Once there is none, the longest
+//! way is searched for from the beginning: it leads to whoever behind has the longest rest, if that is known; if it is not, that one is searched first,
+//! and given up once it is shorter than another that is known. So a step costs about as much as there are nodes before the one that became shorter, and
+//! beside them those that seem to be as long; nobody else hears of it.
 //!
-//! When a critical node becomes shorter, critical nodes whose reach led through it are looked at, in order. If some are still critical, that was all. If
-//! none is, the makespan becomes less: those who wait and may be near it are looked at as well, each once from either side, and the longest way through any
-//! of them is the makespan. How near is guessed from what is usual; the longest way is among them, or the guess was wrong and more are taken.
-//!
-//! Who is looked at while others beside it are not is still too long, if by less, and will soon be back. So every second time
-//! twice as many are taken, every fourth time four times as many, and so on: in layers of a thousand that halves the work.
+//! A rest remains known until a node deeper in the graph becomes shorter, so what is behind the one that did is not searched again.
 
-use super::crowds::{Crowds, Direction, MANY};
-use super::open::Open;
-use super::waiting::Waiting;
+use super::crowds::{Crowds, MANY};
+use super::members::Members;
 use crate::plan::graph::Graph;
-
-/// So many losses of the makespan make up what is usual.
-const USUAL: u64 = 16;
-/// At most so many doublings of what is taken: at a thousand times the usual loss, most of what can be had has been had.
-const MOST_DOUBLINGS: u32 = 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     time: u64,
-    /// The longest way up to and with it in each direction, or more.
-    reach: [u64; 2],
-    /// Whether it is told if those before it become shorter: it is critical, or was when the step began.
-    is_told: bool,
-    is_critical: bool,
-}
-
-impl Node {
-    fn through(&self) -> u64 {
-        self.reach[0] + self.reach[1] - self.time
-    }
+    /// The longest way from it to the end, or more.
+    rest: u64,
+    /// More than that of those before it.
+    depth: u32,
+    /// How many had become shorter when the rest was found to be what it is.
+    known_at: u32,
+    /// Where those behind it begin and end in the list of these.
+    behind: (u32, u32),
 }
 
 /// The longest ways through a graph, whose nodes stand in order: none waits for a later one.
 #[derive(Debug)]
 pub(super) struct Paths {
-    graph: Graph,
+    /// All nodes, and then one that is before all of them: the beginning.
     nodes: Vec<Node>,
-    crowds: [Crowds; 2],
-    open: Open,
-    /// How many nodes are critical; all others wait.
-    critical: usize,
-    waiting: Waiting,
-    /// Those who were critical before the step, or no longer wait.
-    doubtful: Vec<u32>,
-    makespan: u64,
-    /// How often the makespan has become less, and by how much it does, usually.
-    losses: u64,
-    usual_loss: u64,
+    behind: Vec<u32>,
+    crowds: Crowds,
+    critical: Members,
+    /// How many times a node became shorter.
+    now: u32,
+    /// The last time that a node of some depth became shorter, unless a deeper one did later: the deepest first, the latest last.
+    shortened: Vec<(u32, u32)>,
+    /// Nodes that are searched, each behind the one before, and how long their rest has to be to matter.
+    searched: Vec<(u32, u64)>,
+    tied: Vec<u32>,
 }
 
 impl Paths {
-    pub(super) fn new(graph: Graph, times: &[u64]) -> Paths {
+    pub(super) fn new(graph: &Graph, times: &[u64]) -> Paths {
         let count = graph.len();
-        let node = |time: &u64| Node { time: *time, reach: [0; 2], is_told: false, is_critical: false };
-        let mut nodes: Vec<Node> = times.iter().map(node).collect();
-        for at in 0..count {
-            for (direction, node) in [(Direction::FromBeginning, at), (Direction::FromEnd, count - 1 - at)] {
-                let side = direction as usize;
-                let before = direction.before(&graph, node as u32).iter();
-                let longest = before.map(|other| nodes[*other as usize].reach[side]).max();
-                nodes[node].reach[side] = longest.unwrap_or(0) + nodes[node].time;
+        let (mut nodes, mut behind): (Vec<Node>, Vec<u32>) = (Vec::with_capacity(count + 1), Vec::new());
+        let first = (0..count as u32).filter(|node| graph.parents(*node).is_empty());
+        for node in 0..=count as u32 {
+            let begin = behind.len() as u32;
+            let (mut time, mut depth) = (0, 0);
+            if node < count as u32 {
+                behind.extend(graph.children(node));
+                time = times[node as usize];
+                depth = 1 + graph.parents(node).iter().map(|other| nodes[*other as usize].depth).max().unwrap_or(0);
+            } else {
+                behind.extend(first.clone());
             }
+            nodes.push(Node { time, rest: 0, depth, known_at: 0, behind: (begin, behind.len() as u32) });
         }
-        let makespan = nodes.iter().map(Node::through).max().unwrap_or(0);
-        let crowds = Direction::BOTH
-            .map(|direction| Crowds::new(&graph, direction, |node| nodes[node as usize].reach[direction as usize]));
+        for at in (0..count).rev().chain([count]) {
+            let (begin, end) = nodes[at].behind;
+            let rests = behind[begin as usize..end as usize].iter().map(|other| nodes[*other as usize].rest);
+            nodes[at].rest = nodes[at].time + rests.max().unwrap_or(0);
+        }
+        let lists = nodes.iter().map(|node| &behind[node.behind.0 as usize..node.behind.1 as usize]);
+        let crowds = Crowds::new(lists, |node| nodes[node as usize].rest);
         let mut paths = Paths {
-            graph,
             nodes,
+            behind,
             crowds,
-            open: Open::new(count),
-            critical: 0,
-            waiting: Waiting::new(makespan),
-            doubtful: (0..count as u32).collect(),
-            makespan,
-            losses: 0,
-            usual_loss: 0,
+            critical: Members::new(count + 1),
+            now: 0,
+            shortened: Vec::new(),
+            searched: Vec::new(),
+            tied: Vec::new(),
         };
-        paths.decide(&mut Vec::new());
+        paths.gather(&mut Vec::new());
         paths
     }
 
     /// How long the longest way is.
     pub(super) fn makespan(&self) -> u64 {
-        self.makespan
+        self.nodes[self.beginning() as usize].rest
     }
 
     /// Whether a longest way leads through a node.
     pub(super) fn is_critical(&self, node: u32) -> bool {
-        self.nodes[node as usize].is_critical
+        self.critical.contains(node)
     }
 
     /// A node takes less time by so much; who becomes critical by that is added.
     pub(super) fn shorten(&mut self, node: u32, by: u64, became: &mut Vec<u32>) {
-        let shorter = &mut self.nodes[node as usize];
-        let before = shorter.reach;
-        shorter.time -= by;
-        shorter.reach = before.map(|reach| reach - by);
-        if by == 0 || !shorter.is_critical {
+        if by == 0 {
             return;
         }
-        self.doubt(node);
-        for direction in Direction::BOTH {
-            self.tell_those_behind(direction, node, before[direction as usize]);
-            self.settle(direction);
+        let shorter = &mut self.nodes[node as usize];
+        shorter.time -= by;
+        shorter.rest -= by;
+        self.now += 1;
+        while self.shortened.last().is_some_and(|(depth, _)| *depth <= shorter.depth) {
+            self.shortened.pop();
         }
-        if self.critical == 0 {
-            self.lose(by);
-        }
-        self.decide(became);
-    }
-
-    /// A node is not critical any more, as far as is known.
-    fn doubt(&mut self, node: u32) {
-        self.nodes[node as usize].is_critical = false;
-        self.critical -= 1;
-        self.doubtful.push(node);
-    }
-
-    /// A reach of a node was this and has become less: those whose own led through it are to be looked at.
-    fn tell_those_behind(&mut self, direction: Direction, node: u32, before: u64) {
-        let (nodes, open, side) = (&self.nodes, &mut self.open, direction as usize);
-        let mut tell = |other: u32| {
-            let told = &nodes[other as usize];
-            if told.is_told && told.reach[side] == before + told.time {
-                open.push(other);
-            }
-            told.is_told
-        };
-        let behind = direction.behind(&self.graph, node);
-        if behind.len() > MANY {
-            self.crowds[side].tell(&self.graph, direction, node, tell);
-        } else {
-            behind.iter().for_each(|other| {
-                tell(*other);
-            });
+        self.shortened.push((shorter.depth, self.now));
+        if self.is_critical(node) && !self.critical.remove(node) {
+            // All longest ways led through that one, so none has lost more.
+            self.search(self.beginning(), self.makespan() - by);
+            self.gather(became);
         }
     }
 
-    /// Looks at everybody who is to be looked at, each after those before it.
-    fn settle(&mut self, direction: Direction) {
-        loop {
-            let next = match direction {
-                Direction::FromBeginning => self.open.pop_first(),
-                Direction::FromEnd => self.open.pop_last(),
-            };
-            let Some(node) = next else { return };
-            let before = self.look(direction, node);
-            let looked_at = &self.nodes[node as usize];
-            if looked_at.reach[direction as usize] < before {
-                if looked_at.is_critical && looked_at.through() < self.makespan {
-                    self.doubt(node);
-                }
-                self.tell_those_behind(direction, node, before);
-            }
-        }
+    fn beginning(&self) -> u32 {
+        self.nodes.len() as u32 - 1
     }
 
-    /// Looks anew how long the longest way up to a node is, and says what was known of it before.
-    fn look(&mut self, direction: Direction, node: u32) -> u64 {
-        let (nodes, side) = (&self.nodes, direction as usize);
-        let reach = |other: u32| nodes[other as usize].reach[side];
-        let before = direction.before(&self.graph, node);
-        let longest = if before.len() > MANY {
-            self.crowds[side].longest_before(node, reach)
-        } else {
-            before.iter().map(|other| reach(*other)).max().unwrap_or(0)
-        };
-        let node = &mut self.nodes[node as usize];
-        std::mem::replace(&mut node.reach[side], longest + node.time)
+    /// Whether the rest of a node is certainly what it seems.
+    fn is_known(&self, node: u32) -> bool {
+        let Node { depth, known_at, .. } = self.nodes[node as usize];
+        let since = self.shortened.iter().rev().take_while(|(_, time)| *time > known_at);
+        since.into_iter().all(|(other, _)| *other <= depth)
     }
 
-    /// Nobody is critical any more: finds how long the longest way is now that a node on all of them has become shorter by so much.
-    fn lose(&mut self, by: u64) {
-        self.losses += 1;
-        let before = self.makespan;
-        let mut margin = self.usual_loss.max(1).saturating_mul(1 << self.losses.trailing_zeros().min(MOST_DOUBLINGS));
-        loop {
-            let from = before.saturating_sub(margin);
-            self.waiting.take(from, &mut self.doubtful);
-            self.doubtful.sort_unstable();
-            for at in 0..self.doubtful.len() {
-                self.look(Direction::FromBeginning, self.doubtful[at]);
-            }
-            for at in (0..self.doubtful.len()).rev() {
-                // Who has turned out to be too short already need not be looked at from the other side as well.
-                if self.nodes[self.doubtful[at] as usize].through() >= from {
-                    self.look(Direction::FromEnd, self.doubtful[at]);
-                }
-            }
-            let longest = self.doubtful.iter().map(|node| self.nodes[*node as usize].through()).max();
-            self.makespan = longest.expect("who became shorter is among them");
-            if self.makespan >= from {
-                break;
-            }
-            // The way through that one has become shorter by no more than this, so it ends there.
-            margin = margin.saturating_mul(2).min(by.max(margin));
-        }
-        self.waiting.lower(self.makespan);
-        self.usual_loss = (self.usual_loss * (USUAL - 1) + (before - self.makespan)) / USUAL;
-    }
-
-    /// Whoever is doubtful is critical or waits.
-    fn decide(&mut self, became: &mut Vec<u32>) {
-        for number in self.doubtful.drain(..) {
+    /// Finds the rest of a node, or that it is less than this.
+    fn search(&mut self, node: u32, least: u64) {
+        self.searched.push((node, least));
+        while let Some(&(number, least)) = self.searched.last() {
+            let longest = self.longest_behind(number);
             let node = &mut self.nodes[number as usize];
-            node.is_critical = node.through() == self.makespan;
-            node.is_told = node.is_critical;
-            if node.is_critical {
-                self.critical += 1;
-                self.crowds.iter_mut().for_each(|crowds| crowds.follow(number));
-                became.push(number);
-            } else {
-                self.waiting.push(node.through(), number);
+            node.rest = node.time + longest.map_or(0, |(rest, _)| rest);
+            if node.rest < least {
+                self.searched.pop();
+                continue;
+            }
+            let rest_needed = least.saturating_sub(node.time);
+            match longest {
+                Some((_, next)) if !self.is_known(next) => self.searched.push((next, rest_needed)),
+                _ => self.found(),
             }
         }
+    }
+
+    /// The rest of the node that is searched is known, and with it those of all before it that were searched for its sake, as far as it is
+    /// as long as it seemed.
+    fn found(&mut self) {
+        while let Some((found, _)) = self.searched.pop() {
+            let found = &mut self.nodes[found as usize];
+            found.known_at = self.now;
+            let rest = found.rest;
+            let Some((before, least)) = self.searched.last_mut() else { return };
+            let before = &self.nodes[*before as usize];
+            if before.rest > before.time + rest {
+                // Another may be longer.
+                *least = (*least).max(before.time + rest);
+                return;
+            }
+        }
+    }
+
+    /// Who has the longest rest behind a node, as far as is known.
+    fn longest_behind(&mut self, node: u32) -> Option<(u64, u32)> {
+        let (nodes, (begin, end)) = (&self.nodes, self.nodes[node as usize].behind);
+        let rest = |other: u32| nodes[other as usize].rest;
+        if (end - begin) as usize > MANY {
+            return Some(self.crowds.longest_behind(node, rest));
+        }
+        let behind = &self.behind[begin as usize..end as usize];
+        behind.iter().map(|other| (rest(*other), *other)).max_by_key(|(rest, _)| *rest)
+    }
+
+    /// Finds who is critical, from the beginning on, whose rest is known.
+    fn gather(&mut self, became: &mut Vec<u32>) {
+        self.critical.begin(self.beginning());
+        let (mut at, mut tied) = (0, std::mem::take(&mut self.tied));
+        while let Some(number) = self.critical.get(at) {
+            at += 1;
+            let Node { time, rest, behind: (begin, end), .. } = self.nodes[number as usize];
+            let rest = rest - time;
+            if (end - begin) as usize > MANY {
+                self.crowds.as_long_behind(number, rest, &mut tied);
+            } else {
+                tied.extend(&self.behind[begin as usize..end as usize]);
+            }
+            for next in tied.drain(..) {
+                if self.nodes[next as usize].rest == rest && !self.is_known(next) {
+                    self.search(next, rest);
+                }
+                if self.nodes[next as usize].rest == rest && self.critical.add(number, next) {
+                    became.push(next);
+                }
+            }
+        }
+        self.tied = tied;
     }
 }
 
@@ -252,7 +222,7 @@ mod tests {
             }
             let graph = Graph::new(count, edges).unwrap();
             let mut times: Vec<u64> = (0..count).map(|_| rng.below(longest)).collect();
-            let mut paths = Paths::new(graph.clone(), &times);
+            let mut paths = Paths::new(&graph, &times);
             let mut critical = graph.critical(&times).0;
             for _ in 0..160 {
                 // Mostly somebody critical, as in a climb.

@@ -38,7 +38,7 @@ impl Segments {
         }
         let graphs = edges.into_iter().zip(&times_of).map(|(edges, times)| Graph::new(times.len(), edges));
         let graphs = graphs.map(|graph| graph.expect("a part of a graph without circles has none"));
-        let parts: Vec<Paths> = graphs.zip(&times_of).map(|(graph, times)| Paths::new(graph, times)).collect();
+        let parts: Vec<Paths> = graphs.zip(&times_of).map(|(graph, times)| Paths::new(&graph, times)).collect();
         let mut first = vec![0];
         times_of.iter().for_each(|times| first.push(first[first.len() - 1] + times.len() as u32));
         let mut nodes = vec![0; graph.len()];
