@@ -10,6 +10,7 @@ mod figures;
 pub mod known;
 mod picture;
 mod prepared;
+mod why;
 mod words;
 
 use std::cell::RefCell;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
 use throng_core::plan::Money;
+use throng_core::plan::bound::bound;
 use throng_core::plan::catalogue::Catalogue;
 use throng_core::plan::estimates::Tables;
 use throng_core::plan::file::{PlanFile, Rented as RentedInFile, exact_seconds};
@@ -174,7 +176,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let planner = planner(&arguments.planner, arguments.instances);
     let is_limited = limits != Limits::default() || arguments.out.is_some();
     let planned = is_limited.then(|| planner.plan(&asked, limits));
-    let planned = planned.transpose().map_err(|infeasible| words::infeasible(&case, &infeasible))?;
+    let mut planned = planned.transpose().map_err(|infeasible| words::infeasible(&case, &infeasible))?;
+    if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
+        planned.bound = bound(&asked, limits, planned);
+    }
     let wants_frontier = arguments.frontier || arguments.plot.is_some() || !is_limited;
     let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
     if let (Some(file), Some(planned)) = (&arguments.out, &planned) {
@@ -189,7 +194,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if arguments.json {
         tell!("{}", figures::figures(&case, planned.as_ref(), frontier.as_ref()));
     } else if !draws_here {
-        words::tell(&case, planned.as_ref(), frontier.as_ref(), arguments.explain);
+        words::tell(&case, planned.as_ref(), frontier.as_ref());
+        if let Some(planned) = planned.as_ref().filter(|_| arguments.explain) {
+            why::tell(&case, &asked, planned);
+        }
     }
     for file in [&arguments.out, &arguments.plot].into_iter().flatten().filter(|file| *file != Path::new("-")) {
         note!("wrote {}", file.display());
@@ -203,6 +211,8 @@ fn plan_file(case: &Case<'_>, planned: &Planned) -> PlanFile {
     head.extend(case.limits.deadline.map(|deadline| ("deadline", exact_seconds(deadline))));
     head.push(("makespan", exact_seconds(planned.makespan())));
     head.push(("cost", Money(planned.cost()).to_string()));
+    let written = |bound| if words::is_for_cost(case) { Money(bound).to_string() } else { exact_seconds(bound) };
+    head.extend(planned.bound.map(|bound| ("bound", written(bound))));
     let rented = match &planned.decided {
         Decided::Types(_) => None,
         Decided::Instances(schedule) => {

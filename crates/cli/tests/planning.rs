@@ -74,7 +74,7 @@ fn a_plan_is_a_file_and_a_picture() {
     sandbox.throng(&[&arguments[..], &["--plot", "curve.svg", "--planner", "greedy-stage"]].concat()).expect_code(0);
     let plan = sandbox.read("plan.yaml");
     assert!(plan.starts_with("throng-plan: 1\nworkflow: flow\nplanner: greedy-stage\nbudget: 0.07\n"), "{plan}");
-    assert!(plan.ends_with("makespan: 120s\ncost: 0.07\ntasks:\n  cut: small\n  join: large\n"), "{plan}");
+    assert!(plan.ends_with("makespan: 120s\ncost: 0.07\nbound: 120s\ntasks:\n  cut: small\n  join: large\n"), "{plan}");
     assert!(sandbox.read("curve.svg").contains("knee"));
 }
 
@@ -157,6 +157,8 @@ fn instances_are_rented_and_a_simulated_run_holds_to_them() {
     let said = plan(&["--budget", "0.10", "--explain"]);
     assert!(said.contains("46 min 00 s") && said.contains("0.1000 EUR, 100.0 % of the budget"), "{said}");
     assert!(said.contains("join on one-1, behind cut:"), "{said}");
+    assert!(said.contains("where more money would go, the least first:") && said.contains(" more "), "{said}");
+    assert!(said.contains("  bound "), "{said}");
     // All of both: the fast one takes four at a time for 5 minutes each, and the others bring it what they made.
     for (limits, planner) in
         [(["--budget", "0.60"], "fit"), (["--deadline", "20m"], "fit"), (["--budget", "0.60"], "greedy")]

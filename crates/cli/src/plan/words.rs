@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use throng_core::ids::TaskId;
 use throng_core::plan::Money;
-use throng_core::plan::file::{exact_seconds, instance_names};
+use throng_core::plan::file::exact_seconds;
 use throng_core::plan::frontier::{Frontier, Point};
-use throng_core::plan::instances::{Instance, Run, Schedule, Waited};
-use throng_core::plan::optimal::next_choices;
+use throng_core::plan::instances::{Instance, Run, Schedule};
 use throng_core::plan::planner::{Decided, Infeasible, Limits, Planned};
 use throng_core::plan::stages::Assigned;
 
@@ -30,7 +28,7 @@ fn percent(part: f64) -> String {
 }
 
 /// Tells what was planned.
-pub fn tell(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Frontier>, explain: bool) {
+pub fn tell(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Frontier>) {
     let stages = &case.layout.stages;
     tell!(
         "{}: {} in {}, {}",
@@ -43,10 +41,6 @@ pub fn tell(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Fronti
     if let Some(planned) = planned {
         tell!("");
         tell_plan(case, planned);
-        if explain {
-            tell!("");
-            tell_why(case, planned);
-        }
     }
     if let Some(frontier) = frontier {
         tell!("");
@@ -67,6 +61,11 @@ fn sources(case: &Case<'_>) -> String {
     if parts.is_empty() { "of nothing".to_owned() } else { parts.join(", ") }
 }
 
+/// Whether the cheapest plan is wanted, and not the fastest.
+pub fn is_for_cost(case: &Case<'_>) -> bool {
+    matches!(case.limits, Limits { budget: None, deadline: Some(_) })
+}
+
 fn tell_plan(case: &Case<'_>, planned: &Planned) {
     let (makespan, cost) = (planned.makespan(), planned.cost());
     let budget =
@@ -79,13 +78,14 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
     tell!("  makespan  {:>14}{}", time(makespan), deadline.unwrap_or_default());
     tell!("  cost      {:>14}{}", money(case, cost), budget.unwrap_or_default());
     if let Some(bound) = planned.bound {
-        let is_cost = matches!(case.limits, Limits { budget: None, deadline: Some(_) });
-        let (what, reached) = if is_cost { (money(case, bound), cost) } else { (time(bound), makespan) };
+        let (what, reached, less) =
+            if is_for_cost(case) { (money(case, bound), cost, "cheaper") } else { (time(bound), makespan, "faster") };
         let gap = 1.0 - bound as f64 / reached.max(1) as f64;
-        let word = if planned.is_proven {
-            "proven: no plan is better".to_owned()
-        } else {
-            format!("best so far, gap {}", percent(gap))
+        let word = match planned.is_proven {
+            true => "proven: no plan is better".to_owned(),
+            false if bound == reached => format!("no plan is {less}"),
+            false if case.policy.name == "optimal" => format!("best so far, gap {}", percent(gap)),
+            false => format!("no plan is below: this one is {} from it", percent(gap)),
         };
         tell!("  bound     {what:>14}, {word}");
     }
@@ -137,72 +137,6 @@ fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Vec<String>> {
         vec![words::thousands(tasks), words::thousands(count), time(had), busy, money(case, cost.0)]
     };
     (0..case.catalogue.machines.len()).map(row).collect()
-}
-
-/// So many stages and offers are told.
-const TOLD: usize = 8;
-
-fn tell_why(case: &Case<'_>, planned: &Planned) {
-    let assigned = match &planned.decided {
-        Decided::Types(assigned) => assigned,
-        Decided::Instances(schedule) => return tell_why_instances(case, schedule),
-    };
-    let stages = &case.layout.stages;
-    let times = stages.times(&assigned.ranks);
-    let (critical, _) = stages.graph().critical(&times);
-    let name = |stage: u32| {
-        let task = case.layout.tasks[stages.tasks(stage).start as usize];
-        let others = stages.tasks(stage).len() - 1;
-        let more = if others > 0 { format!(" and {others} beside it") } else { String::new() };
-        format!("{}{more}", words::printable(&case.flow.name(task)))
-    };
-    tell!("the longest way: {}", words::count(critical.len() as u64, "stage"));
-    let mut longest = critical.clone();
-    longest.sort_by_key(|stage| (std::cmp::Reverse(times[*stage as usize]), *stage));
-    for stage in longest.iter().take(TOLD) {
-        tell!("  {:>14}  {}", time(times[*stage as usize]), name(*stage));
-    }
-    let mut offers = next_choices(stages, &assigned.ranks, &critical);
-    offers.sort_by(|one, other| {
-        let worth = u128::from(other.saves) * u128::from(one.costs);
-        worth.cmp(&(u128::from(one.saves) * u128::from(other.costs))).then(one.stage.cmp(&other.stage))
-    });
-    if offers.is_empty() {
-        tell!("more money brings nothing: all of it is on the fastest machines");
-        return;
-    }
-    tell!("where more money would go, the best first:");
-    for offer in offers.iter().take(TOLD) {
-        tell!("  {:>14}  saves {} of {}", money(case, offer.costs), time(offer.saves), name(offer.stage));
-    }
-}
-
-/// What makes the run as long as it is: from the last task back, what each waited for.
-fn tell_why_instances(case: &Case<'_>, schedule: &Schedule) {
-    let names = instance_names(&schedule.instances, case.catalogue);
-    let links = schedule.chain(&case.problem.graph);
-    tell!("what makes it as long as it is, from the end:");
-    for link in links.iter().take(TOLD) {
-        let run = schedule.runs[link.task as usize];
-        let why = match link.waited {
-            Waited::ForNothing => "from the beginning".to_owned(),
-            Waited::ForMachine => "when its instance was there".to_owned(),
-            Waited::ForTask { task, data_ns: 0 } => format!("behind {}", name_of(case, task)),
-            Waited::ForTask { task, data_ns } => {
-                format!("behind {}, {} for its data", name_of(case, task), time(data_ns))
-            }
-            Waited::ForRoom { task } => format!("when {} left room", name_of(case, task)),
-        };
-        let (task, length) = (name_of(case, link.task), time(run.end - run.begin));
-        tell!("  {length:>14}  {task} on {}, {why}", names[run.instance as usize]);
-    }
-    if links.len() > TOLD {
-        tell!("  and {} before these", links.len() - TOLD);
-    }
-}
-
-fn name_of(case: &Case<'_>, task: u32) -> String {
-    words::printable(&case.flow.name(TaskId(task))).to_string()
 }
 
 /// So many plans of a curve are listed.

@@ -8,6 +8,7 @@
 //! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`layers`]), to be compared with. All of them count on as many machines as anyone could wish, each for as long
 //! as a task takes.
 
+pub mod bound;
 pub mod catalogue;
 mod climb;
 pub mod critical_greedy;

@@ -126,6 +126,22 @@ pub fn packed(
     search.best()
 }
 
+/// Who wants it faster wants this much of it at least, in hundredths.
+const FASTER: u64 = 2;
+
+/// Where more money would go: a few schedules that are faster than one for more money, the cheapest first.
+pub fn faster(asked: &Asked<'_>, than: &Schedule, most: usize) -> Vec<Schedule> {
+    let limits = Limits { budget: None, deadline: Some(than.makespan - than.makespan * FASTER / 100) };
+    let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
+    let mut search = Search::new(asked.problem, &guesses, limits, USUAL);
+    search.seed(&mut may_go_on);
+    search.climb(&mut may_go_on);
+    let worth_it = curve(&search.entries).into_iter();
+    let worth_it = worth_it.filter(|point| point.cost > than.cost.0 && Some(point.makespan) <= limits.deadline);
+    let schedule = |point: Point| search.best_for(Limits { budget: Some(point.cost), deadline: None }).ok();
+    worth_it.take(most).filter_map(schedule).collect()
+}
+
 /// The curve of cost and makespan of all that a search comes across.
 pub fn curve(entries: &[Entry]) -> Vec<Point> {
     useful(entries.iter().map(|entry| Point { cost: entry.cost, makespan: entry.makespan }).collect())

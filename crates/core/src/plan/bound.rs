@@ -1,0 +1,229 @@
+//! How far a plan can be from the best: what none that keeps the limits is better than.
+//!
+//! For plans of types, that is what [`optimal`] can say after a while. For rented instances, much is left out so that the same can be asked:
+//!
+//! ```text
+//!   no data, no waiting for room, every task pays for its share of the cores while it runs
+//!      └▶ at the lowest rate at which an instance is charged for what it computes, if all is over by the deadline,
+//!         or as soon as with the plan itself: an hour that ends after ten minutes costs six times as much
+//! ```
+//!
+//! and of a limited number of machines, all tasks together take as long as their cores need for them. The effort is counted, not timed: the same plan
+//! has the same bound on every machine.
+
+use super::catalogue::Machine;
+use super::graph::Graph;
+use super::instances::Problem;
+use super::optimal;
+use super::planner::{Asked, Decided, Limits, Planned};
+use super::stages::Stages;
+use super::table::{Row, Table};
+
+/// With more stages than this, only what is plain to see is said.
+const MOST_STAGES: usize = 4_000;
+/// A search looks at so many stages in all.
+const LOOKS: usize = 1_000_000;
+
+/// What is asked for: less time, or less money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    Time { budget: Option<u64> },
+    Cost { deadline: u64 },
+}
+
+/// A time that no plan within the limits is shorter than, or with a deadline only, a cost that none is below. Nothing if there is none to be found.
+pub fn bound(asked: &Asked<'_>, limits: Limits, planned: &Planned) -> Option<u64> {
+    let goal = match limits {
+        Limits { budget: None, deadline: Some(deadline) } => Goal::Cost { deadline },
+        Limits { budget, .. } => Goal::Time { budget },
+    };
+    let (bound, reached) = match &planned.decided {
+        Decided::Types(_) => (of_stages(asked.stages(), goal)?, planned),
+        Decided::Instances(_) => (of_instances(asked, goal, planned.makespan())?, planned),
+    };
+    let reached = match goal {
+        Goal::Time { .. } => reached.makespan(),
+        Goal::Cost { .. } => reached.cost(),
+    };
+    Some(bound.min(reached))
+}
+
+fn of_stages(stages: &Stages, goal: Goal) -> Option<u64> {
+    let plain = match goal {
+        Goal::Time { budget: None } => return Some(stages.makespan(&stages.fastest())),
+        Goal::Time { .. } => stages.makespan(&stages.fastest()),
+        Goal::Cost { .. } => stages.cost(&stages.cheapest()),
+    };
+    if stages.len() > MOST_STAGES {
+        return Some(plain);
+    }
+    let mut left = LOOKS / stages.len().max(1);
+    let mut may_go_on = || {
+        left = left.saturating_sub(1);
+        left > 0
+    };
+    let found = match goal {
+        Goal::Time { budget } => optimal::for_budget(stages, budget.unwrap_or(u64::MAX), &mut may_go_on),
+        Goal::Cost { deadline } => optimal::for_deadline(stages, deadline, &mut may_go_on),
+    };
+    Some(found?.bound.max(plain))
+}
+
+fn of_instances(asked: &Asked<'_>, goal: Goal, makespan: u64) -> Option<u64> {
+    let problem = asked.problem;
+    let machines = &problem.catalogue.machines;
+    let start = machines.iter().map(|machine| machine.start_ns).min().unwrap_or(0);
+    // Nobody who is better has anything for longer than this.
+    let longest = match goal {
+        Goal::Time { .. } => makespan,
+        Goal::Cost { deadline } => deadline,
+    };
+    let stages = relaxed(asked, longest)?;
+    match goal {
+        Goal::Time { budget } => {
+            let at_once = of_stages(&stages, Goal::Time { budget })?.saturating_add(start);
+            Some(at_once.max(start.saturating_add(crowded(problem, asked.slots))))
+        }
+        Goal::Cost { deadline } => {
+            let least = machines.iter().map(|machine| machine.billing.charge(machine.price, 0)).min();
+            let shares = of_stages(&stages, Goal::Cost { deadline: deadline.checked_sub(start)? })?;
+            Some(shares.max(least.map_or(0, |least| least.0)))
+        }
+    }
+}
+
+/// How long all cores take for all tasks, if every task is where it needs least of them.
+fn crowded(problem: &Problem<'_>, slots: u64) -> u64 {
+    let least = |task: u32| {
+        let on = |machine: u16| {
+            let cpus_milli = u128::from(problem.need(task, machine).cpus_milli);
+            Some(u128::from(problem.time(task, machine)?) * cpus_milli)
+        };
+        (0..problem.types() as u16).filter_map(on).min().unwrap_or(0)
+    };
+    let all: u128 = (0..problem.task_count() as u32).map(least).sum();
+    u64::try_from(all / (u128::from(slots.max(1)) * 1000)).unwrap_or(u64::MAX)
+}
+
+/// The stages, in which every task is charged for its share of an instance that is had no longer than this.
+fn relaxed(asked: &Asked<'_>, longest: u64) -> Option<Stages> {
+    let (problem, layout) = (asked.problem, asked.layout);
+    let rates: Vec<Rate> = problem.catalogue.machines.iter().map(|machine| Rate::of(machine, longest)).collect();
+    let table = |task: u32| {
+        let row = |machine: u16| {
+            let time = problem.time(task, machine)?;
+            let share = [problem.need(task, machine), problem.has(machine)].map(|need| u128::from(need.cpus_milli));
+            Some(Row { time, price: rates[usize::from(machine)].price(time, share), machine })
+        };
+        Table::of((0..problem.types() as u16).filter_map(row))
+    };
+    let stages = &layout.stages;
+    let tables: Vec<Table> = layout.tasks.iter().map(|task| table(task.0)).collect::<Option<_>>()?;
+    let tasks = (0..stages.len() as u32).map(|stage| stages.tasks(stage).collect());
+    Stages::new(tables, tasks, edges(stages.graph())).ok()
+}
+
+fn edges(graph: &Graph) -> Vec<(u32, u32)> {
+    graph.order().iter().flat_map(|node| graph.children(*node).iter().map(|child| (*node, *child))).collect()
+}
+
+/// What computing costs on a type at least: so much for so long.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    money: u64,
+    time_ns: u64,
+}
+
+impl Rate {
+    /// What is charged in whole units is best had for as many of them as there is time, or until the end.
+    fn of(machine: &Machine, longest: u64) -> Rate {
+        let unit = machine.billing.unit_ns.max(1);
+        let rates = [longest / unit * unit, longest].map(|had| Rate {
+            money: machine.billing.charge(machine.price, had).0,
+            time_ns: had.saturating_sub(machine.start_ns),
+        });
+        let [whole, all] = rates;
+        let product = |one: Rate, other: Rate| u128::from(one.money) * u128::from(other.time_ns);
+        if product(whole, all) < product(all, whole) { whole } else { all }
+    }
+
+    /// For so long, and for this share of the cores: never too much.
+    fn price(&self, time: u64, [need, has]: [u128; 2]) -> u64 {
+        let whole = u128::from(self.money) * u128::from(time) / u128::from(self.time_ns.max(1));
+        u64::try_from(whole * need / has.max(1)).unwrap_or(u64::MAX / 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::{Times, read_machines};
+    use super::super::estimates::{Estimates, Tables};
+    use super::super::layout::Layout;
+    use super::super::planner::by_name;
+    use super::super::rented::Rented;
+    use super::*;
+    use crate::workflow::{Format, NoFiles, Workflow};
+
+    const FLOW: &str = "tasks:\n  map: { noop: true, estimate: { time: 10m }, foreach: { i: 1..6 }, in: a, out: 'm{i}' }\n  \
+                        join: { noop: true, estimate: { time: 5m }, in: [{ all: map }], out: j }\n";
+
+    /// The plan of a planner for some limits on these machines, and what none is better than.
+    fn bounded(machines: &str, planner: &str, limits: Limits) -> (Planned, u64) {
+        let flow = Workflow::parse(FLOW, Format::Yaml, "f", &NoFiles).unwrap();
+        let catalogue = read_machines(machines, "m.yaml").unwrap();
+        let known = Times::default();
+        let estimates =
+            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: false };
+        let tables = Tables::of(&flow, &estimates).unwrap();
+        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
+        let problem = Problem::of(&flow, &catalogue, &tables, false);
+        let counts = catalogue.machines.iter().map(|machine| Some(u64::from(machine.count?) * u64::from(machine.cpus)));
+        let slots = counts.sum::<Option<u64>>().unwrap_or(u64::MAX);
+        let asked = Asked { layout: &layout, problem: &problem, slots, may_go_on: &|| true };
+        let (name, is_rented) = planner.strip_suffix(" rented").map_or((planner, false), |name| (name, true));
+        let own = by_name(&name.parse().unwrap()).unwrap();
+        let own = if is_rented { Box::new(Rented(own)) } else { own };
+        let planned = own.plan(&asked, limits).unwrap();
+        let bound = bound(&asked, limits, &planned).unwrap();
+        (planned, bound)
+    }
+
+    const MINUTE: u64 = 60_000_000_000;
+
+    #[test]
+    fn what_is_as_good_as_can_be_is_known_to_be() {
+        let by_hour = "billing: hour\nmachines: { small: { price: 0.60, cpus: 2, start: 1m, count: 3 } }";
+        // Three machines for six tasks at once: nothing is faster, and nothing that is over in 16 minutes is cheaper than two of them.
+        let (planned, bound) = bounded(by_hour, "fit", Limits::default());
+        assert_eq!((planned.makespan(), bound), (16 * MINUTE, 16 * MINUTE));
+        let in_time = Limits { budget: None, deadline: Some(16 * MINUTE) };
+        let (planned, bound) = bounded(by_hour, "fit", in_time);
+        // Sixty-five core minutes, and an instance has thirty of them in the time.
+        assert_eq!((planned.cost(), bound), (1_800_000_000_000, 600_000_000_000 * 65 / 30));
+        // One machine has room for two at a time: seven shares of ten minutes are what counts.
+        let alone = by_hour.replace("count: 3", "count: 1");
+        let (planned, bound) = bounded(&alone, "fit", Limits::default());
+        assert_eq!((planned.makespan(), bound), (36 * MINUTE, MINUTE + 65 * MINUTE / 2));
+    }
+
+    #[test]
+    fn no_planner_is_better_than_the_bound() {
+        let machines = "machines: { slow: { price: 0.10, start: 10s }, fast: { price: 0.35, speed: 2, cpus: 2 } }";
+        for billing in ["second", "hour"] {
+            let machines = format!("billing: {billing}\n{machines}");
+            for planner in ["fit", "greedy", "greedy rented", "cheapest rented", "fastest", "loss", "ic-pcp rented"] {
+                for deadline in [8, 12, 20] {
+                    let limits = Limits { budget: None, deadline: Some(deadline * MINUTE) };
+                    if planner.starts_with("cheapest") && deadline < 20 {
+                        continue;
+                    }
+                    let (planned, bound) = bounded(&machines, planner, limits);
+                    assert!(0 < bound && bound <= planned.cost(), "{planner}, {billing}, {deadline}: {bound}");
+                }
+                let limits = Limits { budget: Some(1_500_000_000_000), deadline: None };
+                let (planned, bound) = bounded(&machines, planner, limits);
+                assert!(7 * MINUTE <= bound && bound <= planned.makespan(), "{planner}, {billing}: {bound}");
+            }
+        }
+    }
+}
