@@ -10,6 +10,7 @@ use throng_runtime::state::StateDirectory;
 use throng_runtime::store::learnt::{KindPast, Learnt, MachineType, OfWorkflow};
 
 use crate::exit::{Code, Failure};
+use crate::run::options::{MACHINE_TYPE, machine_type};
 use crate::words::{self, shorten};
 
 const HELP: &str = "\
@@ -33,6 +34,9 @@ pub struct Arguments {
     /// Forget all of it
     #[arg(long)]
     forget: bool,
+    /// The type of machine that this is said to be
+    #[arg(long, value_name = "NAME", env = MACHINE_TYPE, value_parser = machine_type)]
+    machine_type: Option<String>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -66,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if learnt.known.is_empty() {
         note!("nothing has been learnt yet: no task has run to its end");
     }
-    let here = MachineType::of(&host::describe());
+    let here = MachineType::of(&host::describe(arguments.machine_type.as_deref()));
     for (at, known) in learnt.known.iter().enumerate() {
         if at > 0 {
             tell!("");

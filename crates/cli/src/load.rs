@@ -250,10 +250,11 @@ fn define(file: &Path, text: &str, included: &[SourceFile], settings: &[(String,
     }
     whole
 }
-/// Lets a workflow say how long tasks take where it does not, if earlier runs have found that out.
-pub fn tell_what_is_learnt(loaded: &mut Loaded) {
+
+/// Lets a workflow say how long tasks take where it does not, if earlier runs have found that out, on this type of machine before all others.
+pub fn tell_what_is_learnt(loaded: &mut Loaded, machine_type: Option<&str>) {
     let state = StateDirectory::new(&loaded.state);
-    let machine = MachineType::of(&host::describe());
+    let machine = MachineType::of(&host::describe(machine_type));
     let learnt = Learnt::read(&state.learnt());
     let kinds = learnt.best_of(&machine.name, loaded.flow.title()).to_vec();
     learnt::tell(&mut loaded.flow, &kinds);

@@ -8,6 +8,7 @@
 
 mod figures;
 pub mod known;
+mod learnt;
 mod picture;
 mod prepared;
 mod why;
@@ -32,6 +33,7 @@ use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
 
+use self::learnt::Taken;
 pub use self::prepared::{MachineArguments, Prepared, read_with};
 use crate::exit::{Code, Failure};
 use crate::load::{FlowArguments, load_leniently};
@@ -127,6 +129,7 @@ pub struct Case<'a> {
     flow: &'a Workflow,
     catalogue: &'a Catalogue,
     tables: &'a Tables,
+    taken: &'a [Taken],
     layout: &'a Layout,
     problem: &'a Problem<'a>,
     policy: &'a Policy,
@@ -161,7 +164,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         arguments.charge == Charge::Share,
         !arguments.no_transfers,
     )?;
-    let Prepared { catalogue, tables, layout } = &prepared;
+    let Prepared { catalogue, tables, layout, taken } = &prepared;
     if !rents {
         known::warn_of_what_is_not_minded(catalogue);
     }
@@ -169,7 +172,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let problem = Problem::of(flow, catalogue, tables, !arguments.no_transfers);
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };
-    let case = Case { flow, catalogue, tables, layout, problem: &problem, policy: &arguments.planner, limits };
+    let case = Case { flow, catalogue, tables, taken, layout, problem: &problem, policy: &arguments.planner, limits };
     let begun = Instant::now();
     let may_go_on = || begun.elapsed() < arguments.patience;
     let asked = Asked { layout, problem: &problem, slots: slots(catalogue), may_go_on: &may_go_on };

@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let clock = Clock::start();
     arguments.tier.check(arguments.source.storage.is_some())?;
     let mut loaded = load_to_run(&arguments.source, arguments.replay.wanted())?;
-    load::tell_what_is_learnt(&mut loaded);
+    load::tell_what_is_learnt(&mut loaded, arguments.run.machine_type.as_deref());
     arguments.replay.check(&loaded, &arguments.source.as_typed())?;
     host::forget_peak();
     let flow = Arc::new(loaded.flow);

@@ -103,7 +103,7 @@ pub struct Simulated {
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let missing = RefCell::new(BTreeSet::new());
     let mut loaded = load_leniently(&arguments.source, &missing)?;
-    tell_what_is_learnt(&mut loaded);
+    tell_what_is_learnt(&mut loaded, None);
     let mut flow = std::mem::take(&mut loaded.flow);
     let found = Found::learn(&mut flow, &loaded.directory, loaded.storage.as_deref());
     if learns(arguments) {

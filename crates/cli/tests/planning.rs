@@ -134,7 +134,50 @@ fn what_runs_have_learnt_is_planned_with() {
     sandbox.write("learnt.yaml", "tasks: { x: { run: 'sleep 0.2', foreach: { i: 1..3 } } }");
     sandbox.throng(&["run", "learnt.yaml"]).expect_code(0);
     let said = sandbox.throng(&["plan", "learnt.yaml", "--machines", "machines.yaml"]).expect_code(0).stdout;
-    assert!(said.contains("1 learnt"), "{said}");
+    assert!(said.contains("1 learnt") && said.contains("from 3 tasks, on what is most like it: "), "{said}");
+}
+
+#[test]
+fn a_name_that_a_machine_was_given_counts_more_than_what_it_is_like() {
+    let sandbox = sandbox();
+    sandbox.write("flow.yaml", "tasks: { x: { run: 'sleep 0.2', foreach: { i: 1..3 } } }");
+    let times = |sandbox: &Sandbox, more: &[&str]| {
+        let arguments = [&["plan", "flow.yaml", "--machines", "machines.yaml", "--json"], more].concat();
+        sandbox.throng(&arguments).expect_code(0).json()
+    };
+    for (machine, other) in [("small", "large"), ("large", "small")] {
+        sandbox.throng(&["run", "flow.yaml", "--fresh", "--machine-type", machine]).expect_code(0);
+        let known = times(&sandbox, &[]);
+        let row = |name: &str| {
+            let rows = known["times"].as_array().unwrap();
+            rows.iter().find(|row| row["machine"] == name).unwrap_or_else(|| panic!("{known}")).clone()
+        };
+        assert_eq!(row(machine)["source"], "learnt", "{known}");
+        assert!(row(machine)["time_ns"].as_u64().unwrap() >= 200_000_000, "{known}");
+        assert!(row(machine)["spread_ns"].as_u64().unwrap() > 0, "{known}");
+        // The first time, one type has been seen; then both have.
+        assert_eq!(row(other)["source"], if machine == "small" { "derived" } else { "learnt" }, "{known}");
+    }
+    let by_name = times(&sandbox, &[])["learnt"].clone();
+    assert_eq!((by_name[0]["by"].as_str(), by_name[1]["by"].as_str()), (Some("name"), Some("name")), "{by_name}");
+    // The same is known elsewhere, from the directory or from a trace.
+    sandbox.throng(&["export", "flow.yaml", "--run", "last", "--output", "trace.json"]).expect_code(0);
+    let elsewhere = Sandbox::new();
+    for file in ["flow.yaml", "machines.yaml", "trace.json"] {
+        std::fs::copy(sandbox.path().join(file), elsewhere.path().join(file)).unwrap();
+    }
+    let plan =
+        |more: &[&str]| elsewhere.throng(&[&["plan", "flow.yaml", "--machines", "machines.yaml"], more].concat());
+    assert!(plan(&[]).expect_code(2).stderr.contains("nobody knows how long"));
+    let told = plan(&["--learn-from", &sandbox.path().display().to_string()]).expect_code(0).stdout;
+    assert!(told.contains("times 2 learnt") && told.contains("learnt on large from 3 tasks"), "{told}");
+    let told = plan(&["--learn-from", "trace.json"]).expect_code(0).stdout;
+    assert!(told.contains("times 1 learnt, 1 derived") && told.contains("on what is most like it"), "{told}");
+    let told = plan(&["--learn-from", "."]).expect_code(2).stderr;
+    assert!(told.contains("nothing has been learnt in ."), "{told}");
+    elsewhere.write("other.yaml", "tasks: { z: { run: 'true', estimate: { time: 1s } } }");
+    let other = ["plan", "other.yaml", "--machines", "machines.yaml", "--learn-from", "trace.json"];
+    assert!(elsewhere.throng(&other).expect_code(0).stderr.contains("warning: nothing is learnt from trace.json"));
 }
 
 /// Two machines by the hour, with a minute to start, and data of 10 s between tasks.

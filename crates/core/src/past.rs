@@ -24,6 +24,34 @@ impl Figure {
     }
 }
 
+/// A figure of so many tasks, which may have been looked at in several places.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// How many.
+    pub tasks: u64,
+    /// The figure.
+    pub figure: Figure,
+}
+
+impl Sample {
+    /// What one task took.
+    pub fn one(value: f64) -> Sample {
+        Sample { tasks: 1, figure: Figure { mean: value, spread: 0.0 } }
+    }
+
+    /// Takes in what others have seen: all tasks count alike.
+    pub fn join(&mut self, other: &Sample) {
+        let (own, others) = (self.tasks as f64, other.tasks as f64);
+        let all = (own + others).max(1.0);
+        let apart = other.figure.mean - self.figure.mean;
+        let within = (own * self.figure.spread.powi(2) + others * other.figure.spread.powi(2)) / all;
+        let figure = &mut self.figure;
+        figure.spread = (within + apart * apart * own * others / (all * all)).sqrt();
+        figure.mean += apart * others / all;
+        self.tasks += other.tasks;
+    }
+}
+
 /// From here on, a task mostly computes.
 const COMPUTES: f64 = 0.5;
 /// From here on, a task reads and writes so much in a second that this is what it does.
@@ -142,6 +170,19 @@ impl Past {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_from_several_places_are_one() {
+        let mut whole = Sample::default();
+        [1.0, 2.0, 3.0, 4.0].iter().for_each(|value| whole.join(&Sample::one(*value)));
+        assert_eq!((whole.tasks, whole.figure.mean), (4, 2.5));
+        assert!((whole.figure.spread - 1.25f64.sqrt()).abs() < 1e-9);
+        whole.join(&Sample::default());
+        assert_eq!(whole.tasks, 4);
+        let mut nothing = Sample::default();
+        nothing.join(&Sample::default());
+        assert_eq!(nothing, Sample::default());
+    }
 
     #[test]
     fn averages_and_spreads_are_what_they_are_called() {

@@ -18,8 +18,8 @@ pub fn resources() -> Resources {
     Resources { cpus_milli: cores * 1000, memory_bytes: memory_bytes() }
 }
 
-/// What this machine is, for the record of a run; what the system does not tell stays empty.
-pub fn describe() -> HostInfo {
+/// What this machine is, for the record of a run; what the system does not tell stays empty. What type of machine it is, nobody knows but who says so.
+pub fn describe(machine_type: Option<&str>) -> HostInfo {
     let line = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     // The first core stands for all: with hundreds of them, the kernel takes a while to describe each.
     let mut processors = String::new();
@@ -38,7 +38,18 @@ pub fn describe() -> HostInfo {
         cpu: model("model name").or_else(|| model("Model")).unwrap_or_default(),
         cores: (cpus_milli / 1000) as u32,
         memory_bytes,
+        clock_khz: clock_khz(
+            &line("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"),
+            model("cpu MHz").as_deref(),
+        ),
+        machine_type: machine_type.map(str::to_owned),
     }
+}
+
+/// How fast a core runs: at most, as far as that is known, or now.
+fn clock_khz(most_khz: &str, now_mhz: Option<&str>) -> Option<u64> {
+    let now = || Some((now_mhz?.parse::<f64>().ok()? * 1e3).round() as u64);
+    most_khz.parse().ok().or_else(now).filter(|khz| *khz > 0)
 }
 
 /// The GPUs that tasks may use, by the ids that `CUDA_VISIBLE_DEVICES` knows them by.

@@ -87,7 +87,7 @@ mod tests {
         let (here, elsewhere) = (folder.path().join("here"), folder.path().join("elsewhere"));
         let state = StateDirectory::new(&here);
         let lock = Arc::new(state.lock().unwrap());
-        let machine = MachineType { name: "m".to_owned(), memory_bytes: 0 };
+        let machine = MachineType { name: "m".to_owned(), ..MachineType::default() };
         let shelf = Shelf { path: state.learnt(), machine, workflow: "flow".to_owned(), lock };
         let mut keeping = Keeping { shelf, done_when_kept: 0 };
         let tasks_kept = || Learnt::read(&state.learnt()).of("m", "flow").first().map(|kind| kind.tasks);

@@ -67,6 +67,8 @@ pub struct Options {
     pub fresh: bool,
     /// What is wanted.
     pub wish: Wish,
+    /// The type of machine that this one is said to be.
+    pub machine_type: Option<String>,
     /// The run's clock, which started when the command did.
     pub clock: Clock,
     /// Room into which inputs are brought from slow storage.

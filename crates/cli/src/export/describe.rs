@@ -57,6 +57,9 @@ pub fn machine(name: &str, run: &Run) -> Value {
     if host.cores > 0 {
         cpu.insert("coreCount".to_owned(), json!(host.cores));
     }
+    if let Some(khz) = host.clock_khz {
+        cpu.insert("speedInMHz".to_owned(), json!(khz / 1000));
+    }
     if !host.cpu.is_empty() {
         cpu.insert("vendor".to_owned(), json!(host.cpu));
     }

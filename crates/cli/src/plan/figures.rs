@@ -9,6 +9,7 @@ use throng_core::plan::instances::Instance;
 use throng_core::plan::planner::{Decided, Planned};
 
 use super::Case;
+use super::learnt::Taken;
 
 /// All of it.
 pub fn figures(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Frontier>) -> Value {
@@ -21,8 +22,19 @@ pub fn figures(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Fro
         "budget": case.limits.budget.map(|budget| Money(budget).to_string()),
         "deadline_ns": case.limits.deadline,
         "times": times(case),
+        "learnt": case.taken.iter().map(|taken| learnt(case, taken)).collect::<Vec<_>>(),
         "plan": planned.map(|planned| plan(case, planned)),
         "frontier": frontier.map(|frontier| curve(frontier, case.policy.name == "optimal")),
+    })
+}
+
+/// Machines of earlier runs, and for what they were taken.
+fn learnt(case: &Case<'_>, taken: &Taken) -> Value {
+    json!({
+        "machines": taken.names,
+        "taken_for": case.catalogue.machines[taken.machine].name,
+        "by": if taken.is_label { "name" } else { "attributes" },
+        "tasks": taken.tasks,
     })
 }
 

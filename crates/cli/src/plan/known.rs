@@ -1,14 +1,11 @@
-//! What is known of times before anything is planned: names that fit nothing are told, and what runs have learnt is found.
+//! What is said of machines and times, held against each other before anything is planned: names that fit nothing are told.
 
 use throng_core::ids::KindId;
-use throng_core::plan::catalogue::{Attributes, Billing, Catalogue, Machine, TaskTime, Times, Transfer, plain};
+use throng_core::plan::catalogue::{Billing, Catalogue, Machine, Times, Transfer, plain};
 use throng_core::spelling;
 use throng_core::workflow::Workflow;
-use throng_runtime::state::StateDirectory;
-use throng_runtime::store::learnt::{Learnt, OfWorkflow};
 
 use crate::exit::Failure;
-use crate::load::Loaded;
 
 /// Refuses times of machines that nobody has, and warns of times of kinds that are not in the workflow.
 pub fn check(flow: &Workflow, catalogue: &Catalogue, given: &Times) -> Result<(), Failure> {
@@ -48,28 +45,4 @@ pub fn warn_of_what_is_not_minded(catalogue: &Catalogue) {
             said.join(", ")
         );
     }
-}
-
-/// What earlier runs took, on the types of machines that theirs are most like; of several, that with most tasks counts.
-pub fn learnt(flow: &Workflow, loaded: &Loaded, catalogue: &Catalogue) -> Times {
-    let learnt = Learnt::read(&StateDirectory::new(&loaded.state).learnt());
-    let mut known: Vec<&OfWorkflow> = learnt.known.iter().filter(|known| known.workflow == flow.title()).collect();
-    known.sort_by_key(|known| known.kinds.iter().map(|kind| kind.tasks).sum::<u64>());
-    let mut times = Times::default();
-    for known in known {
-        // A label that somebody gave to a machine counts more than what it is like.
-        let machine = catalogue.find(&known.machine).or_else(|| catalogue.nearest(&attributes(known)));
-        let Some(machine) = machine else { continue };
-        for kind in &known.kinds {
-            let time = TaskTime { time_ns: kind.time_us.0 * 1000, spread_ns: kind.time_us.1 * 1000 };
-            times.put(&kind.kind, &catalogue.machines[machine].name, time);
-        }
-    }
-    times
-}
-
-/// What the name of a machine's type says of it: its processor, then its cores.
-fn attributes(known: &OfWorkflow) -> Attributes {
-    let cores = known.machine.split(", ").find_map(|part| part.strip_suffix(" cores")?.parse().ok());
-    Attributes { clock_khz: None, cpus: cores.unwrap_or(1), memory_bytes: known.memory_bytes }
 }

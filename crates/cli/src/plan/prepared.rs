@@ -9,6 +9,7 @@ use throng_core::plan::layout::Layout;
 use throng_core::workflow::{Problems, Workflow};
 
 use super::known;
+use super::learnt::{Evidence, Taken};
 use crate::diagnostics;
 use crate::exit::Failure;
 use crate::load::{Loaded, read_file};
@@ -22,6 +23,9 @@ pub struct MachineArguments {
     /// How long tasks of each kind take on each machine: YAML, JSON, or the thesis's workflowTaskTimes.xml [default: what runs have learnt, or `estimate` and `speed`]
     #[arg(long, value_name = "FILE")]
     pub times: Option<PathBuf>,
+    /// Where else runs have learnt how long tasks take: a state directory, or a trace in WfFormat. May be given several times
+    #[arg(long, value_name = "DIR|FILE")]
+    pub learn_from: Vec<PathBuf>,
 }
 
 /// All that is known before anything is planned.
@@ -32,6 +36,8 @@ pub struct Prepared {
     pub tables: Tables,
     /// The tasks in stages.
     pub layout: Layout,
+    /// Which machines of earlier runs were taken for which types.
+    pub taken: Vec<Taken>,
 }
 
 impl Prepared {
@@ -46,12 +52,12 @@ impl Prepared {
         let catalogue = read_with(&files.machines, read_machines)?;
         let given = files.times.as_deref().map_or(Ok(Times::default()), |file| read_with(file, read_times))?;
         known::check(flow, &catalogue, &given)?;
-        let learnt = known::learnt(flow, loaded, &catalogue);
+        let Evidence { times: learnt, taken } = Evidence::gather(flow, loaded, &catalogue, &files.learn_from)?;
         let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share, moves };
         let tables = Tables::of(flow, &estimates).map_err(|unknown| refuse(&unknown))?;
         let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()])
             .map_err(|error| Failure::bad_input(error, "see the times of `throng plan --json`"))?;
-        Ok(Prepared { catalogue, tables, layout })
+        Ok(Prepared { catalogue, tables, layout, taken })
     }
 }
 

@@ -10,6 +10,7 @@ use throng_core::plan::planner::{Decided, Infeasible, Limits, Planned};
 use throng_core::plan::stages::Assigned;
 
 use super::Case;
+use super::learnt::Taken;
 use crate::exit::Failure;
 use crate::words;
 
@@ -38,6 +39,7 @@ pub fn tell(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Fronti
         types_of_machines(case.catalogue.machines.len())
     );
     tell!("times {}", sources(case));
+    case.taken.iter().for_each(|taken| tell!("{}", learnt(case, taken)));
     if let Some(planned) = planned {
         tell!("");
         tell_plan(case, planned);
@@ -59,6 +61,22 @@ fn sources(case: &Case<'_>) -> String {
     known.for_each(|known| *counts.entry(known.source).or_insert(0u64) += 1);
     let parts: Vec<String> = counts.iter().map(|(source, count)| format!("{count} {}", source.word())).collect();
     if parts.is_empty() { "of nothing".to_owned() } else { parts.join(", ") }
+}
+
+/// So many machines of earlier runs are told by name.
+const MOST_NAMES: usize = 3;
+
+/// On which machines something was learnt of a type.
+fn learnt(case: &Case<'_>, taken: &Taken) -> String {
+    let tasks = words::count_many(taken.tasks, "task");
+    let machine = words::printable(&case.catalogue.machines[taken.machine].name);
+    if taken.is_label {
+        return format!("learnt on {machine} from {tasks}");
+    }
+    let names: Vec<String> = taken.names.iter().take(MOST_NAMES).map(|name| words::printable(name)).collect();
+    let more = taken.names.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("learnt on {machine} from {tasks}, on what is most like it: {}{more}", names.join("; "))
 }
 
 /// Whether the cheapest plan is wanted, and not the fastest.

@@ -18,6 +18,21 @@ use crate::exit::Failure;
 /// What may run at once if nobody says otherwise.
 const DEFAULT_PACK: &str = pack::NAMES[0];
 
+/// Says what type of machine this is, once for all that is done on it.
+pub const MACHINE_TYPE: &str = "THRONG_MACHINE_TYPE";
+
+/// A name is a line of a table.
+const LONGEST_NAME: usize = 100;
+
+/// The name of a type of machine.
+pub fn machine_type(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > LONGEST_NAME || text.chars().any(char::is_control) {
+        return Err("write the name that the type has in a file of machines, such as m3.large".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// How to run.
 #[derive(Args, Clone)]
 pub struct RunArguments {
@@ -39,6 +54,9 @@ pub struct RunArguments {
     /// What else there is for tasks to ask for: an amount (`license=3`) or ids (`gpus=[0,1]`). May be given several times
     #[arg(long = "resource", value_name = "NAME=AMOUNT", value_parser = pool)]
     pub resources: Vec<Pool>,
+    /// The type of machine that this is, as a file of machines calls it: what is learnt here is learnt of that type [default: what it is like]
+    #[arg(long, value_name = "NAME", env = MACHINE_TYPE, value_parser = machine_type)]
+    pub machine_type: Option<String>,
     /// By what files are compared
     #[arg(long, value_enum, default_value_t = VerifyBy::Mtime)]
     pub verify: VerifyBy,
@@ -98,6 +116,9 @@ impl RunArguments {
         if self.pack != DEFAULT_PACK {
             text.push_str(&format!(" --pack {}", crate::words::quoted(&self.pack)));
         }
+        if let Some(name) = &self.machine_type {
+            text.push_str(&format!(" --machine-type {}", crate::words::quoted(name)));
+        }
         text.push_str(&self.memory.map_or(String::new(), |bytes| format!(" --memory {bytes}")));
         if self.no_memory_limits {
             text.push_str(" --no-memory-limits");
@@ -149,6 +170,7 @@ impl RunArguments {
                 VerifyBy::Mtime => Verify::Modified,
                 VerifyBy::Content => Verify::Content,
             },
+            machine_type: self.machine_type.clone(),
             holds_to_memory: !self.no_memory_limits,
             fresh: about.fresh,
             wish: about.wish,

@@ -29,6 +29,9 @@ pub struct ClusterArguments {
     /// With --plan, how long tasks of each kind take on each machine, as for `throng plan`
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub times: Option<PathBuf>,
+    /// With --plan, where else runs have learnt how long tasks take, as for `throng plan`; may be given several times
+    #[arg(long, value_name = "DIR|FILE", requires = "plan")]
+    pub learn_from: Vec<PathBuf>,
     /// How many nodes
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = value_parser!(u32).range(1..=MOST_NODES))]
     pub nodes: u32,

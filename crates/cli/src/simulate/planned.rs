@@ -48,7 +48,11 @@ pub fn hold(
             ));
         }
     };
-    let files = MachineArguments { machines: machines.to_owned(), times: arguments.times.clone() };
+    let files = MachineArguments {
+        machines: machines.to_owned(),
+        times: arguments.times.clone(),
+        learn_from: arguments.learn_from.clone(),
+    };
     let Prepared { catalogue, tables, .. } = Prepared::of(flow, loaded, &files, false, false)?;
     let plan = read_with(plan, |text, file| PlanFile::read(text, file, flow, &catalogue))?;
     let nodes = node_counts(&plan, &catalogue).iter().sum();

@@ -89,7 +89,7 @@ impl Outlook {
     fn set_up(mut self, state: StateDirectory, lock: Lock, links: Option<DirectoryLock>) -> Result<Run, RunError> {
         let mark = run_mark(&state);
         state.set_home(&self.options.home)?;
-        let host = host::describe();
+        let host = host::describe(self.options.machine_type.as_deref());
         let machine = MachineType::of(&host);
         let (learnt, lost_learnt) = match Learnt::look(&state.learnt()) {
             Ok(learnt) => (learnt.unwrap_or_default().of(&machine.name, self.flow.title()).to_vec(), None),

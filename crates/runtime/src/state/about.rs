@@ -147,6 +147,12 @@ pub struct HostInfo {
     pub cores: u32,
     /// Memory that Throng may use.
     pub memory_bytes: u64,
+    /// How fast its cores run, in thousands of cycles a second, if the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_khz: Option<u64>,
+    /// The type of machine that somebody has said it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_type: Option<String>,
 }
 
 /// How a run ended.

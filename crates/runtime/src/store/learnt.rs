@@ -95,9 +95,15 @@ impl KindPast {
 pub struct OfWorkflow {
     /// The type of machine.
     pub machine: String,
-    /// How much memory such a machine has; nothing, if nobody has said so.
+    /// How many cores such a machine has; nothing, if that is not on record.
+    #[serde(default)]
+    pub cores: u32,
+    /// How much memory; nothing, if that is not on record.
     #[serde(default)]
     pub memory_bytes: u64,
+    /// How fast its cores run, in thousands of cycles a second, if that is on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_khz: Option<u64>,
     /// The workflow.
     pub workflow: String,
     /// Its kinds.
@@ -105,12 +111,16 @@ pub struct OfWorkflow {
 }
 
 /// A type of machine: machines of the same type are as fast.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineType {
-    /// In words.
+    /// What somebody calls it, or else what it is.
     pub name: String,
+    /// How many cores it has.
+    pub cores: u32,
     /// How much memory it has.
     pub memory_bytes: u64,
+    /// How fast its cores run, in thousands of cycles a second.
+    pub clock_khz: Option<u64>,
 }
 
 /// All that is known.
@@ -152,7 +162,9 @@ impl MachineType {
     pub fn of(host: &HostInfo) -> MachineType {
         let gigabytes = (host.memory_bytes as f64 / 1e9).round();
         let cpu = if host.cpu.is_empty() { "unknown processor" } else { &host.cpu };
-        MachineType { name: format!("{cpu}, {} cores, {gigabytes} GB", host.cores), memory_bytes: host.memory_bytes }
+        let HostInfo { cores, memory_bytes, clock_khz, .. } = *host;
+        let name = host.machine_type.clone().unwrap_or_else(|| format!("{cpu}, {cores} cores, {gigabytes} GB"));
+        MachineType { name, cores, memory_bytes, clock_khz }
     }
 }
 
@@ -203,7 +215,7 @@ impl Learnt {
 
     /// Puts in what is known now of the kinds of a workflow on a machine; what others have put in of other kinds stays.
     pub fn put(&mut self, machine: &MachineType, workflow: &str, kinds: Vec<KindPast>) {
-        let MachineType { name, memory_bytes } = machine.clone();
+        let MachineType { name, cores, memory_bytes, clock_khz } = machine.clone();
         let at = self.known.iter().position(|known| known.machine == name && known.workflow == workflow);
         let former = at.map_or_else(Vec::new, |at| self.known.remove(at).kinds);
         let mut by_name: BTreeMap<String, KindPast> = kinds.into_iter().map(|kind| (kind.kind.clone(), kind)).collect();
@@ -214,7 +226,8 @@ impl Learnt {
             }
         }
         let kinds = by_name.into_values().collect();
-        self.known.push(OfWorkflow { machine: name, memory_bytes, workflow: workflow.to_owned(), kinds });
+        let workflow = workflow.to_owned();
+        self.known.push(OfWorkflow { machine: name, cores, memory_bytes, clock_khz, workflow, kinds });
         self.known.drain(..self.known.len().saturating_sub(MOST_WORKFLOWS));
     }
 }
@@ -246,7 +259,7 @@ mod tests {
         let mut past = Past { width: Some(7), ..Past::default() };
         past.add(&Took { seconds: 2.5, core_seconds: 1.0, peak_bytes: 1e6, ..Took::default() });
         let mut learnt = Learnt::default();
-        let machine = |name: &str| MachineType { name: name.to_owned(), memory_bytes: 7 };
+        let machine = |name: &str| MachineType { name: name.to_owned(), ..MachineType::default() };
         learnt.put(&machine("m"), "flow", vec![KindPast::new("a", &past)]);
         learnt.put(&machine("m"), "flow", vec![KindPast::new("b", &past)]);
         learnt.put(&machine("other"), "flow", vec![KindPast::new("a", &Past { tasks: 9, ..past })]);
@@ -266,7 +279,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_anybody_will_look_at() {
-        let machine = MachineType { name: "m".to_owned(), memory_bytes: 0 };
+        let machine = MachineType { name: "m".to_owned(), ..MachineType::default() };
         let kinds = |from: usize, to: usize| {
             (from..to).map(|kind| KindPast::new(&kind.to_string(), &Past::default())).collect::<Vec<_>>()
         };

@@ -115,15 +115,15 @@ pub struct Catalogue {
     pub transfer: Transfer,
 }
 
-/// What is known of a real machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known of a real machine; nothing where that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// How fast its cores run, in thousands of cycles a second; nothing if that is not known.
+    /// How fast its cores run, in thousands of cycles a second.
     pub clock_khz: Option<u64>,
     /// How many cores it has.
-    pub cpus: u32,
+    pub cpus: Option<u32>,
     /// How much memory.
-    pub memory_bytes: u64,
+    pub memory_bytes: Option<u64>,
 }
 
 impl Catalogue {
@@ -136,14 +136,18 @@ impl Catalogue {
     }
 
     /// The type that a real machine is most like, by the thesis's distance: the roots of how far clocks and memories are apart, and how many cores. The
-    /// first of several. What is not known of either does not count.
+    /// first of several. What is not known of either does not count; of a machine of which nothing is known, nobody can say what it is.
     pub fn nearest(&self, attributes: &Attributes) -> Option<usize> {
-        let apart = |one: u64, other: u64| (one.abs_diff(other) as f64).sqrt();
+        if *attributes == Attributes::default() {
+            return None;
+        }
+        let apart = |one: Option<u64>, other: Option<u64>| {
+            one.zip(other).map_or(0.0, |(one, other)| (one.abs_diff(other) as f64).sqrt())
+        };
         let distance = |machine: &Machine| {
-            let clock = machine.clock_khz.zip(attributes.clock_khz).map_or(0.0, |(one, other)| apart(one, other));
-            clock
-                + f64::from(machine.cpus.abs_diff(attributes.cpus))
-                + apart(machine.memory_bytes, attributes.memory_bytes)
+            apart(machine.clock_khz, attributes.clock_khz)
+                + attributes.cpus.map_or(0.0, |cpus| f64::from(machine.cpus.abs_diff(cpus)))
+                + apart(Some(machine.memory_bytes), attributes.memory_bytes)
         };
         let distances = self.machines.iter().map(distance).enumerate();
         distances.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
@@ -183,9 +187,12 @@ mod tests {
         let machines = vec![machine("small", 1, 4, Some(2_500_000)), machine("large", 8, 32, None)];
         let catalogue = Catalogue { machines, ..Catalogue::default() };
         let nearest = |cpus, gib: u64| {
-            catalogue.nearest(&Attributes { clock_khz: Some(2_400_000), cpus, memory_bytes: gib << 30 })
+            let memory_bytes = Some(gib << 30);
+            catalogue.nearest(&Attributes { clock_khz: Some(2_400_000), cpus: Some(cpus), memory_bytes })
         };
         assert_eq!((nearest(2, 5), nearest(6, 30)), (Some(0), Some(1)));
+        assert_eq!(catalogue.nearest(&Attributes { cpus: Some(9), ..Attributes::default() }), Some(1));
+        assert_eq!(catalogue.nearest(&Attributes::default()), None);
         assert_eq!(catalogue.find("large"), Some(1));
     }
 }

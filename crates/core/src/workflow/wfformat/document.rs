@@ -7,6 +7,7 @@ use super::super::problem::{Mark, Problem, ProblemList};
 use super::super::strings::Interner;
 use super::super::value::{Text, Value};
 use super::fields::{Fields, kind_of};
+use super::observed::RecordedMachine;
 use super::walk::{each_entry, each_item, plain};
 
 /// The id of a task or file, by its number, and where it stands.
@@ -42,6 +43,8 @@ pub(super) struct Measured {
     pub arguments: Vec<String>,
     pub cores: Option<f64>,
     pub memory_bytes: Option<u64>,
+    /// The name of the machine it ran on, by its number; the first of several.
+    pub machine: Option<u32>,
     pub mark: Mark,
 }
 
@@ -50,7 +53,7 @@ pub(super) struct Measured {
 pub(super) struct Execution {
     pub makespan_seconds: Option<f64>,
     pub executed_at: Option<String>,
-    pub machines: usize,
+    pub machines: Vec<RecordedMachine>,
 }
 
 /// All that matters of a document.
@@ -63,6 +66,7 @@ pub(super) struct Document {
     pub system: Option<(String, String)>,
     pub task_ids: Interner,
     pub file_ids: Interner,
+    pub machine_names: Interner,
     pub tasks: Vec<Task>,
     /// By number, as far as they are declared.
     pub files: Vec<Option<File>>,
@@ -161,8 +165,8 @@ impl Document {
             }
             "machines" if reader.peek() == Some(b'[') => {
                 reader.list(|reader| {
-                    execution.machines += 1;
-                    reader.value(0).map(drop)
+                    execution.machines.push(RecordedMachine::of(reader.value(0)?));
+                    Ok(())
                 })?;
             }
             "makespanInSeconds" => {
@@ -233,12 +237,17 @@ impl Document {
             return Err(Problem::new(fields.mark, message, "write a number of cores"));
         }
         let memory_bytes = fields.bytes("memoryInBytes")?;
+        let machine = match fields.take("machines") {
+            Some(Value::List { items, .. }) => items.first().and_then(plain),
+            _ => None,
+        };
+        let machine = machine.map(|name| self.machine_names.add(&name).0);
         let Reference { id: at, mark } = number(&mut self.task_ids, &id);
         let place = slot(&mut self.measured, at);
         if let Some(first) = place {
             return Err(twice(&id, "tasks of the execution", first.mark));
         }
-        *place = Some(Measured { seconds, program, arguments, cores, memory_bytes, mark });
+        *place = Some(Measured { seconds, program, arguments, cores, memory_bytes, machine, mark });
         Ok(())
     }
 

@@ -19,6 +19,7 @@ mod fields;
 mod kinds;
 mod links;
 mod moment;
+mod observed;
 mod paths;
 mod recognise;
 mod remarks;
@@ -28,6 +29,7 @@ mod versions;
 mod walk;
 
 pub use escape::{escape, is_plain, unescape};
+pub use observed::{Observed, RecordedMachine, observed};
 pub use recognise::is_trace;
 
 use super::problem::{Mark, Problem, ProblemList, Problems};
@@ -200,7 +202,7 @@ fn about(document: Document, version: String, mut remarks: Vec<String>) -> About
         makespan_seconds: execution.makespan_seconds,
         executed_at: execution.executed_at,
         executed_unix_ms,
-        machines: execution.machines,
+        machines: execution.machines.len(),
         remarks,
     }
 }
