@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if learns(arguments) {
         flow.tell_kinds_apart();
     }
-    if arguments.cluster.plan.is_some() && (!arguments.compare.is_empty() || arguments.cluster.cache.is_range()) {
+    if !arguments.cluster.plan.is_empty() && (!arguments.compare.is_empty() || arguments.cluster.cache.is_range()) {
         let message = "a plan is for one cluster, and these are several";
         return Err(Failure::bad_input(message, "leave out --compare and ranges of --cache, or --plan"));
     }
@@ -155,13 +155,13 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if arguments.json {
         let mut told = figures::figures(&flow, &cluster, outcome, &found);
         if let Some(planned) = &planned {
-            told["plan"] = planned.figures(&cluster, outcome);
+            told["plan"] = planned.figures(&flow, &cluster, outcome);
         }
         tell!("{told}");
     } else if arguments.plot.as_deref() != Some(std::path::Path::new("-")) {
         summary::tell(&flow, &cluster, &simulated);
         if let Some(planned) = &planned {
-            planned.tell(&cluster, outcome);
+            planned.tell(&flow, &cluster, outcome);
         }
     }
     if let Some(path) = arguments.plot.as_ref().filter(|path| path.as_os_str() != "-") {

@@ -232,3 +232,62 @@ fn instances_are_rented_and_a_simulated_run_holds_to_them() {
         assert!(said.contains(message), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn workflows_with_plans_of_their_own_share_a_cluster() {
+    let sandbox = Sandbox::new();
+    for (name, file) in [("north", "n"), ("south", "s")] {
+        sandbox.write(
+            &format!("{name}.yaml"),
+            &MOVING.replace("'c{i}'", &format!("'{file}{{i}}'")).replace("out: j", &format!("out: {file}")),
+        );
+    }
+    sandbox.write("machines.yaml", RENTED);
+    let both = "include: [{ file: north.yaml, prefix: north }, { file: south.yaml, prefix: south }]\ntasks: {}\n";
+    sandbox.write("both.yaml", both);
+    let plan = |flow: &str, more: &[&str]| {
+        let [flow, out] = [format!("{flow}.yaml"), format!("{flow}.plan")];
+        let arguments = [&["plan", &flow, "--machines", "machines.yaml", "--out", &out, "--json"], more].concat();
+        sandbox.throng(&arguments).expect_code(0).json()
+    };
+    let simulate =
+        |more: &[&str]| sandbox.throng(&[&["simulate", "both.yaml", "--machines", "machines.yaml"], more].concat());
+    let plans = ["--plan", "north=north.plan", "--plan", "south=south.plan"];
+    // Instances of their own: nobody is in the other's way.
+    let planned = [plan("north", &["--budget", "0.10"]), plan("south", &["--deadline", "30m"])];
+    let ran = simulate(&[&plans[..], &["--json"]].concat()).expect_code(0).json();
+    assert_eq!(ran["plan"]["cost"], ran["plan"]["planned_cost"], "{ran}");
+    for (part, planned) in ran["plan"]["parts"].as_array().unwrap().iter().zip(&planned) {
+        assert_eq!(part["planned_cost"], planned["plan"]["cost"], "{ran}");
+        assert_eq!(part["planned_makespan_ns"], planned["plan"]["makespan_ns"], "{ran}");
+        let [ran, planned] = ["makespan_ns", "planned_makespan_ns"].map(|key| part[key].as_f64().unwrap());
+        assert!((ran / planned - 1.0).abs() < 0.05, "planned {planned}, ran {ran}");
+    }
+    let told = simulate(&plans).expect_code(0).stdout;
+    assert!(
+        told.contains("  north        46 min 00.0 s  planned 46 min 00.0 s\n") && told.contains("  south "),
+        "{told}"
+    );
+    // The one of the fast type is wanted by both.
+    for flow in ["north", "south"] {
+        plan(flow, &["--deadline", "15m"]);
+    }
+    let told = simulate(&plans).expect_code(2).stderr;
+    assert!(told.contains("the plans rent") && told.contains("of `two` at the same time, and 1 can be had"), "{told}");
+    // Only types: they queue for the machines, and what one of them takes longer than alone is told.
+    for flow in ["north", "south"] {
+        plan(flow, &["--planner", "fastest"]);
+    }
+    let ran = simulate(&[&plans[..], &["--json"]].concat()).expect_code(0).json();
+    let ends = [0, 1].map(|part| ran["plan"]["parts"][part]["makespan_ns"].as_u64().unwrap());
+    assert_eq!(ends.iter().max(), ran["result"]["makespan_ns"].as_u64().as_ref(), "{ran}");
+    for (arguments, messages) in [
+        (vec!["--plan", "north=north.plan"], ["no plan says anything of the task `south.cut:1`", "--plan PREFIX=FILE"]),
+        (vec!["--plan", "nort=north.plan", "--plan", "south=south.plan"], ["no part", "did you mean `north`?"]),
+        (vec!["--plan", "north=north.plan", "--plan", "north=north.plan"], ["two plans say", "for each prefix"]),
+        (vec!["--plan", "north.plan"], ["the workflow has no task `cut`", "--plan north=FILE"]),
+    ] {
+        let told = simulate(&arguments).expect_code(2).stderr;
+        assert!(messages.iter().all(|message| told.contains(message)), "{arguments:?}: {told}");
+    }
+}

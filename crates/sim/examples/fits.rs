@@ -184,17 +184,18 @@ impl<'a> Case<'a> {
                 .collect();
             let mean = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
             let worst = gains.iter().copied().fold(f64::INFINITY, f64::min);
-            let apart = figures
-                .iter()
-                .flatten()
-                .map(|figures| (figures.ran.1 / figures.planned.1 - 1.0).abs())
-                .fold(0.0, f64::max);
+            let apart = |part: fn((f64, f64)) -> f64| {
+                let each =
+                    figures.iter().flatten().map(|figures| (part(figures.ran) / part(figures.planned) - 1.0).abs());
+                each.fold(0.0, f64::max) * 100.0
+            };
             println!(
-                "| {name} | {} | {:.1} %, at worst {:.1} % | {:.1} % |",
+                "| {name} | {} | {:.1} %, at worst {:.1} % | {:.1} % of time, {:.1} % of money |",
                 cells.join(" | "),
                 mean * 100.0,
                 worst * 100.0,
-                apart * 100.0
+                apart(|(_, time)| time),
+                apart(|(cost, _)| cost)
             );
         };
         row("fit", &own);

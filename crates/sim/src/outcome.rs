@@ -98,6 +98,8 @@ pub struct Outcome {
     pub events: u64,
     /// From when until when each node was had, in a run that is held to a plan; nothing for those that were not.
     pub rented: Vec<Option<(Duration, Duration)>>,
+    /// When each task was done, in a run that is held to a plan; nothing for those that were not.
+    pub ends: Vec<Option<Duration>>,
     /// Busy slots over time: the time from which, and how many.
     pub busy_curve: Vec<(Duration, u32)>,
 }

@@ -50,10 +50,14 @@ pub struct Held {
     pub(crate) homes: Arc<Vec<u32>>,
     /// For each task when it is to begin; empty likewise.
     pub(crate) begins: Arc<Vec<u64>>,
+    /// For each task when it is to have ended; empty likewise.
+    pub(crate) ends: Arc<Vec<u64>>,
     /// For each node from when on it is had.
     pub(crate) had_from: Vec<Time>,
     /// For each node from when on it can be used.
     pub(crate) opens: Vec<Time>,
+    /// For each node until when it is had; empty if only types were planned.
+    pub(crate) closes: Arc<Vec<Time>>,
 }
 
 impl Cluster {
@@ -128,7 +132,9 @@ fn held_to_instances(rented: &Rented, catalogue: &Catalogue, lengths: Lengths) -
         lengths,
         homes: Arc::new(rented.runs.iter().map(|run| node_of[run.instance as usize]).collect()),
         begins: Arc::new(rented.runs.iter().map(|run| run.begin).collect()),
+        ends: Arc::new(rented.runs.iter().map(|run| run.end).collect()),
         had_from: instances().map(|instance| Time(instance.from)).collect(),
         opens: instances().map(opens).collect(),
+        closes: Arc::new(instances().map(|instance| Time(instance.until)).collect()),
     }
 }

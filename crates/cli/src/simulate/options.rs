@@ -16,6 +16,7 @@ use super::curve::{self, Sizes};
 use super::faults::{self, Fault};
 use super::loads::{self, Load};
 use super::machines::{Machines, machines};
+use super::planned::{self, PlanSource};
 use crate::exit::Failure;
 use crate::words;
 
@@ -23,9 +24,9 @@ use crate::words;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "The cluster")]
 pub struct ClusterArguments {
-    /// Hold the run to a plan of `throng plan --out`: tasks run on their planned types, or on their planned instances, and it is told what that costs
-    #[arg(long, value_name = "FILE", requires = "machines")]
-    pub plan: Option<PathBuf>,
+    /// Hold the run to a plan of `throng plan --out`: tasks run on their planned types, or on their planned instances, and it is told what that costs. For workflows that are included under prefixes, each with a plan of its own: PREFIX=FILE, several times
+    #[arg(long, value_name = "[PREFIX=]FILE", requires = "machines", value_parser = planned::source)]
+    pub plan: Vec<PlanSource>,
     /// With --plan, how long tasks of each kind take on each machine, as for `throng plan`
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub times: Option<PathBuf>,

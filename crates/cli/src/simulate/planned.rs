@@ -1,11 +1,16 @@
-//! A simulated run that is held to a plan, and what it would have cost.
+//! A simulated run that is held to a plan, or to the plans of several workflows that share the machines, and what it would have cost.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use throng_core::ids::ObjectId;
 use throng_core::plan::Money;
 use throng_core::plan::catalogue::Catalogue;
 use throng_core::plan::file::PlanFile;
-use throng_core::workflow::Workflow;
+use throng_core::plan::joined::{Unjoinable, joined, prefixes};
+use throng_core::spelling;
+use throng_core::workflow::{Workflow, quantity};
 use throng_sim::planned::node_counts;
 use throng_sim::rent::Bill;
 use throng_sim::{Cluster, Outcome};
@@ -17,12 +22,51 @@ use crate::load::Loaded;
 use crate::plan::{MachineArguments, Prepared, read_with};
 use crate::words;
 
+/// Where a plan is, and of which part of the workflow.
+#[derive(Clone, Debug)]
+pub struct PlanSource {
+    prefix: Option<String>,
+    file: PathBuf,
+}
+
+/// Reads `FILE` or `PREFIX=FILE`.
+pub fn source(text: &str) -> Result<PlanSource, String> {
+    let is_prefix = |prefix: &str| !prefix.is_empty() && !prefix.contains('/');
+    Ok(match text.split_once('=').filter(|(prefix, _)| is_prefix(prefix) && !Path::new(text).exists()) {
+        Some((prefix, file)) => PlanSource { prefix: Some(prefix.to_owned()), file: PathBuf::from(file) },
+        None => PlanSource { prefix: None, file: PathBuf::from(text) },
+    })
+}
+
 /// What a run is held to, and with what it is paid.
 pub struct Planned {
     catalogue: Catalogue,
-    plan: PlanFile,
+    parts: Vec<Part>,
     /// What leaves in the end.
     out_bytes: u64,
+}
+
+/// A plan, of the whole workflow or of one that is included in it.
+struct Part {
+    prefix: Option<String>,
+    /// What it expects.
+    makespan: Option<Duration>,
+    cost: Option<Money>,
+}
+
+impl Part {
+    fn of(prefix: Option<String>, plan: &PlanFile) -> Part {
+        let said = |name: &str| plan.head.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let makespan = said("makespan").and_then(|time| quantity::duration(time).ok());
+        Part { prefix, makespan, cost: said("cost").and_then(|cost| Money::parse(cost).ok()) }
+    }
+
+    /// When the last of its tasks was done.
+    fn done_after(&self, flow: &Workflow, outcome: &Outcome) -> Duration {
+        let Some(prefix) = self.prefix.as_ref().map(|prefix| format!("{prefix}.")) else { return outcome.makespan };
+        let own = flow.tasks().filter(|task| flow.name(*task).starts_with(&prefix));
+        own.filter_map(|task| outcome.ends[task.index()]).max().unwrap_or_default()
+    }
 }
 
 /// Holds a cluster and a workflow to a plan, if there is one.
@@ -32,16 +76,16 @@ pub fn hold(
     flow: &mut Workflow,
 ) -> Result<Option<(Cluster, Planned)>, Failure> {
     let file = arguments.machines.as_ref().and_then(|machines| machines.file());
-    let (plan, machines) = match (&arguments.plan, file) {
-        (Some(plan), Some(machines)) => (plan, machines),
-        (None, None) => return Ok(None),
-        (Some(_), None) => {
+    let machines = match (arguments.plan.is_empty(), file) {
+        (false, Some(machines)) => machines,
+        (true, None) => return Ok(None),
+        (false, None) => {
             return Err(Failure::bad_input(
                 "a plan is for machines that can be rented, and these are only listed",
                 "give --machines the file that the plan was made with",
             ));
         }
-        (None, Some(_)) => {
+        (true, Some(_)) => {
             return Err(Failure::bad_input(
                 "a file of machines says what can be rented, and not what is",
                 "give --plan a plan by `throng plan --out`, or list machines as 4x8,2x16@1.5",
@@ -54,11 +98,52 @@ pub fn hold(
         learn_from: arguments.learn_from.clone(),
     };
     let Prepared { catalogue, tables, .. } = Prepared::of(flow, loaded, &files, false, false)?;
-    let plan = read_with(plan, |text, file| PlanFile::read(text, file, flow, &catalogue))?;
+    let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
     let nodes = node_counts(&plan, &catalogue).iter().sum();
     let cluster = arguments.base(flow, nodes)?.held_to(&plan, &catalogue, &tables, flow);
     let out_bytes = results_bytes(flow);
-    Ok(Some((cluster, Planned { catalogue, plan, out_bytes })))
+    Ok(Some((cluster, Planned { catalogue, parts, out_bytes })))
+}
+
+fn read_plans(
+    sources: &[PlanSource],
+    flow: &Workflow,
+    catalogue: &Catalogue,
+) -> Result<(PlanFile, Vec<Part>), Failure> {
+    let (mut plans, mut parts) = (Vec::new(), Vec::new());
+    for PlanSource { prefix, file } in sources {
+        if let Some(prefix) = prefix {
+            check_prefix(prefix, flow)?;
+        }
+        let plan = read_with(file, |text, name| PlanFile::read_part(text, name, flow, prefix.as_deref(), catalogue))?;
+        parts.push(Part::of(prefix.clone(), &plan));
+        plans.push(plan);
+    }
+    let whole = joined(flow, catalogue, &plans).map_err(|error| {
+        let remedy = match error {
+            Unjoinable::Unplanned(_) => {
+                "give a plan for each workflow that is included: --plan PREFIX=FILE, several times"
+            }
+            Unjoinable::Twice(_) => "give one plan for each prefix, or one for all of it",
+            Unjoinable::Mixed => "make all of them with the same kind of planner, or with --instances",
+            Unjoinable::TooMany { .. } => "plan them together, or one of them with fewer machines in its file",
+        };
+        Failure::bad_input(error, remedy)
+    })?;
+    Ok((whole, parts))
+}
+
+fn check_prefix(prefix: &str, flow: &Workflow) -> Result<(), Failure> {
+    let known = prefixes(flow);
+    if known.contains(prefix) {
+        return Ok(());
+    }
+    let remedy = match spelling::nearest(prefix, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => "leave it out: nothing is included in this workflow under a prefix".to_owned(),
+        None => format!("its parts are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Err(Failure::bad_input(format!("the workflow has no part `{}`", words::printable(prefix)), remedy))
 }
 
 /// The size of results that no task reads.
@@ -74,17 +159,22 @@ impl Planned {
         Bill::of(outcome, cluster, &self.catalogue, self.out_bytes)
     }
 
-    fn said(&self, name: &str) -> Option<&str> {
-        self.plan.head.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    /// What all plans together expect to pay.
+    fn cost(&self) -> Option<Money> {
+        self.parts.iter().map(|part| part.cost).sum()
     }
 
     /// Tells what it cost, beside what was planned.
-    pub fn tell(&self, cluster: &Cluster, outcome: &Outcome) {
+    pub fn tell(&self, flow: &Workflow, cluster: &Cluster, outcome: &Outcome) {
         let bill = self.bill(cluster, outcome);
-        let planned = |name| self.said(name).map_or_else(String::new, |value| format!("planned {value}"));
         let money = |amount| words::money(&self.catalogue.currency, amount);
-        tell!("{}", summary::row("cost", &money(bill.total()), &planned("cost")));
-        tell!("{}", summary::row("", &summary::time(outcome.makespan), &planned("makespan")));
+        let planned = |said: Option<String>| said.map_or_else(String::new, |said| format!("planned {said}"));
+        for part in &self.parts {
+            let name = part.prefix.as_ref().map_or("by plan".into(), |prefix| words::printable(prefix));
+            let told = planned(part.makespan.map(summary::time));
+            tell!("{}", summary::row(&name, &summary::time(part.done_after(flow, outcome)), &told));
+        }
+        tell!("{}", summary::row("cost", &money(bill.total()), &planned(self.cost().map(money))));
         for (machine, (count, time, cost)) in self.catalogue.machines.iter().zip(&bill.machines) {
             if *count > 0 {
                 let told = format!("{count} × {} for {}", words::printable(&machine.name), words::duration(*time));
@@ -97,18 +187,27 @@ impl Planned {
     }
 
     /// The same for programs.
-    pub fn figures(&self, cluster: &Cluster, outcome: &Outcome) -> Value {
+    pub fn figures(&self, flow: &Workflow, cluster: &Cluster, outcome: &Outcome) -> Value {
         let bill = self.bill(cluster, outcome);
         let machines = self.catalogue.machines.iter().zip(&bill.machines);
         let machines = machines.map(|(machine, (count, time, cost))| {
             json!({ "type": machine.name, "count": count, "time_ns": time.as_nanos() as u64, "cost": cost.to_string() })
         });
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let part = |part: &Part| {
+            json!({
+                "prefix": part.prefix,
+                "makespan_ns": ns(part.done_after(flow, outcome)),
+                "planned_makespan_ns": part.makespan.map(ns),
+                "planned_cost": part.cost.map(|cost| cost.to_string()),
+            })
+        };
         json!({
             "cost": bill.total().to_string(),
             "data_cost": bill.data.to_string(),
             "machines": machines.collect::<Vec<_>>(),
-            "planned_cost": self.said("cost"),
-            "planned_makespan": self.said("makespan"),
+            "planned_cost": self.cost().map(|cost| cost.to_string()),
+            "parts": self.parts.iter().map(part).collect::<Vec<_>>(),
         })
     }
 }

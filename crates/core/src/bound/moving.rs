@@ -80,7 +80,9 @@ impl Moving<'_> {
 
     /// The least time in which so many bytes come, or are made near by some of these: bytes, and seconds of a core.
     fn soonest(&self, coming: f64, mut made: Vec<(f64, f64)>) -> f64 {
-        made.sort_by(|one, other| (other.0 * one.1).total_cmp(&(one.0 * other.1)));
+        // Who makes nothing is no better kept near than far; of the others, those come first who take least for a byte.
+        made.retain(|(bytes, _)| *bytes > 0.0);
+        made.sort_by(|one, other| (one.1 / one.0).total_cmp(&(other.1 / other.0)));
         let (mut time, mut coming) = (0.0, coming);
         for (bytes, seconds) in made {
             if coming <= self.bytes_per_second * time {
@@ -127,5 +129,16 @@ mod tests {
                     c: { noop: true, in: [x, y] } }";
         assert_eq!(chain(text, 1.0, &|_| Lies::Elsewhere), 5333, "one is made here, and most of the other");
         assert_eq!(chain(text, 2.0, &|_| Lies::Elsewhere), 4000, "both are made here");
+    }
+
+    #[test]
+    fn who_makes_nothing_is_as_good_as_not_there() {
+        let (bytes, lies): (&dyn Fn(ObjectId) -> u64, &dyn Fn(ObjectId) -> Lies) = (&|_| 0, &|_| Lies::Elsewhere);
+        let moving = Moving { bytes_per_second: 10.0, cores: 1.0, bytes, lies };
+        let made: Vec<(f64, f64)> =
+            (1..100u32).map(|n| (f64::from(n * 7 % 5) * 100.0, f64::from(n * 11 % 3))).collect();
+        let coming: f64 = made.iter().map(|(bytes, _)| bytes).sum();
+        let useful = made.iter().copied().filter(|(bytes, _)| *bytes > 0.0).collect();
+        assert_eq!(moving.soonest(coming, made), moving.soonest(coming, useful));
     }
 }

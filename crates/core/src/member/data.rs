@@ -44,7 +44,10 @@ impl Member {
         places: Box<[NodeId]>,
         out: &mut Vec<Command>,
     ) {
-        let places: Vec<NodeId> = places.into_iter().filter(|place| !self.is_gone(*place)).rev().collect();
+        let mut places: Vec<NodeId> = places.into_iter().filter(|place| !self.is_gone(*place)).rev().collect();
+        let by = now + self.setup.moving(bytes);
+        // Those at the end are asked first.
+        places.sort_by_key(|place| self.setup.closes.get(place.index()).is_none_or(|closes| *closes >= by));
         let is_found = !places.is_empty();
         let has_failed = self.found.get(&object).is_some_and(|found| found.has_failed);
         self.forget_found();

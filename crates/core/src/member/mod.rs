@@ -85,6 +85,8 @@ pub struct Setup {
     pub homes: Arc<Vec<u32>>,
     /// From when on it starts and fetches anything: a machine that was asked for has to start first.
     pub opens: Time,
+    /// For each node until when it is to be had, if that is planned: to ask one later is to pay for it.
+    pub closes: Arc<Vec<Time>>,
 }
 
 impl Setup {

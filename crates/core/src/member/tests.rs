@@ -73,6 +73,7 @@ impl Cluster {
                 abilities: Arc::default(),
                 homes: Arc::default(),
                 opens: Time::START,
+                closes: Arc::default(),
             };
             let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
             let inner = inner.with_cache(Keeping::new(plan.capacity, 2));

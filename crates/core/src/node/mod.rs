@@ -37,7 +37,7 @@ pub use keeping::Keeping;
 use pressing::Pressing;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
-pub use timetable::Timetable;
+pub use timetable::{Times, Timetable};
 use ways::Ways;
 
 use crate::headroom::Headroom;
@@ -171,6 +171,9 @@ impl Node {
 
     /// The same node, held to a plan. It has room for whatever its tasks read.
     pub fn with_timetable(mut self, timetable: Timetable) -> Self {
+        if let Some(stage) = &mut self.stage {
+            stage.keep_order(timetable.begins());
+        }
         self.timetable = Some(timetable);
         self
     }
@@ -383,12 +386,13 @@ impl Node {
             };
             let waits_apart = self.stage.as_ref().is_some_and(Stage::is_for_outside) && !shared.is_empty();
             let is_turn_apart = waits_apart && self.stage.as_ref().is_some_and(Stage::is_turn_apart);
+            let free_cores = if self.timetable.is_some() { free_cores(&self.slots, &self.flow) } else { 0 };
             if has_slot
                 && !is_turn_apart
                 && let Some(stage) = &mut self.stage
                 && let Some((ready, is_shared, output_bytes)) = match &self.timetable {
                     None => stage.next(|ready| ways.of_task(ready).is_some()),
-                    Some(timetable) => stage.next_of(timetable, now, |ready| ways.of_task(ready).is_some()),
+                    Some(timetable) => stage.next_of(timetable, now, free_cores, |ready| ways.of_task(ready).is_some()),
                 }
             {
                 let demand = ways.of_task(&ready);
@@ -606,6 +610,17 @@ impl PartialOrd for Stopping {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         (*self as u8).partial_cmp(&(*other as u8))
     }
+}
+
+/// How many cores nobody has taken. What takes less than one takes a slot all the same.
+fn free_cores(slots: &[Option<Running>], flow: &Workflow) -> u32 {
+    let taken = slots.iter().flatten().map(|running| cores(flow, running.demand)).fold(0, u32::saturating_add);
+    (slots.len() as u32).saturating_sub(taken)
+}
+
+/// How many cores somebody takes who asks for this.
+pub fn cores(flow: &Workflow, demand: DemandId) -> u32 {
+    u32::try_from(flow.resources(demand).cpus_milli.div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }
 
 fn back_off(failed_attempt: u16) -> Duration {

@@ -15,6 +15,7 @@
 //! can wait for each other's room.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::cache::{Cache, Room};
 use super::{Brought, Command, Keeping, ReadyTask, Timetable};
@@ -68,6 +69,9 @@ struct Staged {
     located: Vec<(ObjectId, u64)>,
 }
 
+/// Of those whose planned time has come, so many are looked at: enough that one of them fits where the first do not.
+const LATE: usize = 256;
+
 /// The staging list and the objects of a node.
 pub(super) struct Stage {
     pub(super) cache: Cache,
@@ -96,6 +100,8 @@ pub(super) struct Stage {
     /// Whether a task had no room, and none has come free since: somebody else may have taken that task, and the next one would find none either.
     is_cramped: bool,
     prepared: VecDeque<TaskId>,
+    /// When each task is to begin, if that was planned: then those that are prepared stand in that order.
+    begins: Option<Arc<Vec<u64>>>,
     pub(super) tally: CacheTally,
 }
 
@@ -121,6 +127,7 @@ impl Stage {
             parked: VecDeque::new(),
             is_cramped: false,
             prepared: VecDeque::new(),
+            begins: None,
             tally: CacheTally::default(),
         }
     }
@@ -266,7 +273,7 @@ impl Stage {
         }
         if staged.open == 0 {
             staged.step = Step::Prepared;
-            self.prepared.push_back(task);
+            self.prepare(task);
         }
         missing.reverse();
         self.line_up(missing, out);
@@ -395,24 +402,45 @@ impl Stage {
         Some((staged.ready, staged.is_shared, staged.output_bytes))
     }
 
+    /// From now on, prepared tasks stand in the order in which they are to begin.
+    pub(super) fn keep_order(&mut self, begins: Arc<Vec<u64>>) {
+        self.begins = Some(begins);
+    }
+
+    /// All that a task reads is here.
+    fn prepare(&mut self, task: TaskId) {
+        let at = match &self.begins {
+            None => self.prepared.len(),
+            Some(begins) => {
+                let key = |task: TaskId| (begins[task.index()], task);
+                self.prepared.partition_point(|other| key(*other) < key(task))
+            }
+        };
+        self.prepared.insert(at, task);
+    }
+
     /// The same for a node that holds to a plan: of those whose time or turn has come, the one that was to begin first.
     pub(super) fn next_of(
         &mut self,
         timetable: &Timetable,
         now: Time,
+        free_cores: u32,
         admits: impl Fn(&ReadyTask) -> bool,
     ) -> Option<(ReadyTask, bool, u64)> {
-        let may_begin = |task: &TaskId| timetable.may_begin(*task, now) && admits(&self.tasks[task].ready);
-        let due = self.prepared.iter().enumerate().filter(|(_, task)| may_begin(task));
-        let (at, _) = due.min_by_key(|(_, task)| (timetable.begin(**task), **task))?;
+        let comes_into_question = |task: &&TaskId| timetable.begin(**task) <= now || timetable.is_its_turn(**task);
+        let may_begin = |task: &TaskId| timetable.may_begin(*task, now, free_cores) && admits(&self.tasks[task].ready);
+        let at = self.prepared.iter().take_while(comes_into_question).take(LATE).position(may_begin)?;
         let task = self.prepared.remove(at)?;
         let staged = self.tasks.remove(&task)?;
         Some((staged.ready, staged.is_shared, staged.output_bytes))
     }
 
-    /// When the next prepared task is to begin, of those whose time has not come.
+    /// When a prepared task may begin that may not yet, for want of time or out of patience with others.
     pub(super) fn next_due(&self, timetable: &Timetable, now: Time) -> Option<Time> {
-        self.prepared.iter().map(|task| timetable.begin(*task)).filter(|begin| *begin > now).min()
+        let late = self.prepared.partition_point(|task| timetable.begin(*task) <= now);
+        let next = self.prepared.get(late).map(|task| timetable.begin(*task));
+        let patient = self.prepared.iter().take(late.min(LATE)).map(|task| timetable.patience(*task));
+        patient.filter(|until| *until > now).chain(next).min()
     }
 
     /// A task that was started from here has ended: gives back what it held.
@@ -467,7 +495,7 @@ impl Stage {
             staged.open -= 1;
             if staged.open == 0 {
                 staged.step = Step::Prepared;
-                self.prepared.push_back(task);
+                self.prepare(task);
             }
         }
         self.fetch_next(out);

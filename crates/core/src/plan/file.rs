@@ -25,6 +25,7 @@ use std::fmt::Write;
 
 use super::catalogue::Catalogue;
 use super::instances::{Instance, Run};
+use super::joined::prefixes;
 use crate::ids::{TaskId, TemplateId};
 use crate::workflow::reading::{Mark, Problem, Problems, Text, Value, json, scalar, unknown_key, wrong, yaml};
 use crate::workflow::{Format, Workflow, quantity};
@@ -32,8 +33,8 @@ use crate::workflow::{Format, Workflow, quantity};
 /// The version of the format.
 const VERSION: &str = "1";
 /// No machine, or no instance.
-const NOBODY: u16 = u16::MAX;
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOBODY: u16 = u16::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Instances that are rented, and when each task runs on which.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,11 +107,23 @@ impl PlanFile {
 
     /// Reads it for a workflow and its machines; `file` is its name.
     pub fn read(text: &str, file: &str, flow: &Workflow, catalogue: &Catalogue) -> Result<PlanFile, Problems> {
+        PlanFile::read_part(text, file, flow, None, catalogue)
+    }
+
+    /// Reads the plan of a workflow that is included in another under a prefix. It says nothing of the other's tasks: see
+    /// [`joined`](super::joined::joined).
+    pub fn read_part(
+        text: &str,
+        file: &str,
+        flow: &Workflow,
+        prefix: Option<&str>,
+        catalogue: &Catalogue,
+    ) -> Result<PlanFile, Problems> {
         let entries = match Format::of(file) {
             Format::Json => json::read_map(text, 0),
             Format::Yaml => yaml::read_map(text, 0),
         };
-        let mut reader = Reader::new(flow, catalogue);
+        let mut reader = Reader::new(flow, prefix, catalogue);
         let (mut head, mut version, mut tasks) = (Vec::new(), None, None);
         for (key, value) in entries? {
             match key.text.as_str() {
@@ -180,6 +193,8 @@ fn check_version(version: Option<Text>) -> Result<(), Problem> {
 /// What has been read of a plan.
 struct Reader<'a> {
     flow: &'a Workflow,
+    /// What its tasks have before their names in the workflow that they are part of.
+    prefix: String,
     catalogue: &'a Catalogue,
     machine_of: Vec<u16>,
     instances: Vec<Instance>,
@@ -188,9 +203,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(flow: &'a Workflow, catalogue: &'a Catalogue) -> Reader<'a> {
+    fn new(flow: &'a Workflow, prefix: Option<&str>, catalogue: &'a Catalogue) -> Reader<'a> {
         Reader {
             flow,
+            prefix: prefix.map_or_else(String::new, |prefix| format!("{prefix}.")),
             catalogue,
             machine_of: vec![NOBODY; flow.task_count()],
             instances: Vec::new(),
@@ -230,16 +246,31 @@ impl<'a> Reader<'a> {
     fn read_tasks(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
         for (name, value) in map(key, value, "write a line `name: machine` for each task")? {
             let (machine, run) = self.place(&name, value)?;
-            let tasks = self.flow.find(&name.text).map_err(|_| {
-                let message = format!("the workflow has no task `{}`", name.text);
-                Problem::new(name.mark, message, "make the plan anew with `throng plan`").spanning(&name.text)
-            })?;
+            let tasks = self
+                .flow
+                .find(&format!("{}{}", self.prefix, name.text))
+                .map_err(|_| Problem::new(name.mark, self.unknown(&name.text), self.remedy()).spanning(&name.text))?;
             for task in tasks {
                 self.machine_of[task.index()] = machine;
                 self.runs[task.index()] = run;
             }
         }
         Ok(())
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        if self.prefix.is_empty() {
+            return format!("the workflow has no task `{name}`");
+        }
+        format!("the part `{}` of the workflow has no task `{name}`", self.prefix.trim_end_matches('.'))
+    }
+
+    fn remedy(&self) -> String {
+        let again = "make the plan anew with `throng plan`";
+        match prefixes(self.flow).first().filter(|_| self.prefix.is_empty()) {
+            Some(prefix) => format!("{again}, or say for which part of the workflow it is: --plan {prefix}=FILE"),
+            None => again.to_owned(),
+        }
     }
 
     /// Where a task is: on a type, or on an instance from some time to another.
@@ -281,13 +312,16 @@ impl<'a> Reader<'a> {
             let message = format!("the plan says {what} `{}`", self.flow.name(task));
             Problem::new(Mark::default(), message, "make the plan anew with `throng plan`")
         };
-        if let Some(task) = self.flow.tasks().find(|task| self.machine_of[task.index()] == NOBODY) {
+        let is_own = |task: &TaskId| self.prefix.is_empty() || self.flow.name(*task).starts_with(&self.prefix);
+        let mut left_out = self.flow.tasks().filter(|task| self.machine_of[task.index()] == NOBODY);
+        if let Some(task) = left_out.find(is_own) {
             return Err(say(task, "nothing of the task"));
         }
         if self.instances.is_empty() {
             return Ok((self.machine_of, None));
         }
-        if let Some(task) = self.flow.tasks().find(|task| self.runs[task.index()].instance == NOWHERE) {
+        let mut nowhere = self.flow.tasks().filter(|task| self.runs[task.index()].instance == NOWHERE);
+        if let Some(task) = nowhere.find(is_own) {
             return Err(say(task, "on which type, and not on which instance, is the task"));
         }
         Ok((self.machine_of, Some(Rented { instances: self.instances, runs: self.runs })))

@@ -24,6 +24,7 @@ pub mod greedy;
 pub mod greedy_stage;
 pub mod ic_pcp;
 pub mod instances;
+pub mod joined;
 pub mod layers;
 pub mod layout;
 pub mod money;

@@ -25,6 +25,9 @@ impl World {
                         let work = self.work_on(owner.node);
                         self.outcome.useful_ns += work.length(*task).as_nanos();
                     }
+                    if let Some(end) = self.outcome.ends.get_mut(task.index()) {
+                        *end = Some(settled);
+                    }
                     (self.last_progress, self.deaths_in_vain) = (self.now, 0);
                     self.outcome.makespan = settled.max(self.outcome.makespan);
                 }

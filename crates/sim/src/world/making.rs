@@ -9,7 +9,7 @@ use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
 use throng_core::locality::Knowledge;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
-use throng_core::node::{Keeping, Limits, Node, Policies, Timetable};
+use throng_core::node::{Keeping, Limits, Node, Policies, Times, Timetable, cores};
 use throng_core::order::Seat;
 use throng_core::pack::{self, Capacity, Kinds};
 use throng_core::policy::BadPolicy;
@@ -105,7 +105,8 @@ impl World {
             },
         );
         let crowding = cluster.crowd.clone().map(|crowd| Crowding::new(crowd, nodes));
-        let outcome = Outcome { slots: cluster.slots().into(), ..Outcome::default() };
+        let ends = if cluster.plan.is_some() { vec![None; flow.task_count()] } else { Vec::new() };
+        let outcome = Outcome { slots: cluster.slots().into(), ends, ..Outcome::default() };
         let mut world = World {
             is_done: vec![0; flow.task_count().div_ceil(64)],
             snapshots: vec![None; cluster.faults.failovers.len()],
@@ -238,7 +239,10 @@ pub(super) fn make_member(
     let node = match cluster.plan.as_ref().filter(|plan| !plan.begins.is_empty()) {
         Some(plan) => {
             let own = flow.tasks().filter(|task| plan.homes[task.index()] == me.node.0);
-            node.with_timetable(Timetable::new(plan.begins.clone(), own))
+            let taken = |task| flow.alternatives(flow.class(task, 1)).map(|demand| cores(flow, demand)).min();
+            let own = own.map(|task| (task, taken(task).unwrap_or(1).min(width)));
+            let times = Times { begins: plan.begins.clone(), ends: plan.ends.clone() };
+            node.with_timetable(Timetable::new(times, own))
         }
         None => node,
     };
@@ -253,6 +257,7 @@ pub(super) fn make_member(
         abilities: common.abilities.clone(),
         homes: common.homes.clone(),
         opens: cluster.plan.as_ref().map_or(Time::START, |plan| plan.opens[me.node.index()]),
+        closes: cluster.plan.as_ref().map_or_else(Arc::default, |plan| plan.closes.clone()),
     };
     Ok(Member::new(flow.clone(), kin.clone(), setup, node, place::by_name(&cluster.place)?, now))
 }

@@ -210,7 +210,9 @@ impl<'p> Rack<'p> {
             let begin = sender.sends.free(begin, length);
             (begin, begin + length, holder)
         });
-        sent.min_by_key(|(_, end, holder)| (*end, *holder)).unwrap_or((from, from + own, OUTSIDE))
+        // Of several, whoever is there for the longest time anyway.
+        let later = |holder: u32| std::cmp::Reverse(self.open[holder as usize].last);
+        sent.min_by_key(|(_, end, holder)| (*end, later(*holder), *holder)).unwrap_or((from, from + own, OUTSIDE))
     }
 
     /// Brings all that a task reads to an instance; says when that begins, and when all is there.
