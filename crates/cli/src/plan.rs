@@ -24,11 +24,11 @@ use throng_core::plan::Money;
 use throng_core::plan::bound::bound;
 use throng_core::plan::catalogue::Catalogue;
 use throng_core::plan::estimates::Tables;
-use throng_core::plan::file::{PlanFile, Rented as RentedInFile, exact_seconds};
+use throng_core::plan::file::{PlanFile, exact_seconds};
 use throng_core::plan::frontier::Frontier;
 use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{self, Asked, Decided, Limits, Plan, Planned};
+use throng_core::plan::planner::{self, Asked, Limits, Plan, Planned};
 use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
@@ -216,12 +216,6 @@ fn plan_file(case: &Case<'_>, planned: &Planned) -> PlanFile {
     head.push(("cost", Money(planned.cost()).to_string()));
     let written = |bound| if words::is_for_cost(case) { Money(bound).to_string() } else { exact_seconds(bound) };
     head.extend(planned.bound.map(|bound| ("bound", written(bound))));
-    let rented = match &planned.decided {
-        Decided::Types(_) => None,
-        Decided::Instances(schedule) => {
-            Some(RentedInFile { instances: schedule.instances.clone(), runs: schedule.runs.clone() })
-        }
-    };
     let head = head.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    PlanFile { head, machine_of: planned.machine_of(case.layout), rented }
+    PlanFile { head, ..PlanFile::of(planned, case.layout) }
 }

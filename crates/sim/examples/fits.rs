@@ -8,23 +8,21 @@
 //! cheapest and the fastest of all plans cost and take. A planner of types is asked for plans for 17 budgets, each of which is packed in 10 ways; for each limit, the best of them counts.
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
 use throng_core::plan::estimates::{Estimates, Tables};
-use throng_core::plan::file::{PlanFile, Rented};
+use throng_core::plan::file::PlanFile;
 use throng_core::plan::fit::{Effort, Search};
 use throng_core::plan::instances::{Problem, Schedule};
 use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{Asked, Limits, Plan, by_name};
+use throng_core::plan::planner::{Asked, Decided, Limits, Plan, Planned, by_name};
 use throng_core::plan::rented::guesses;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 use throng_sim::generate::mapreduce::MACHINES;
 use throng_sim::generate::{Options, Shape};
-use throng_sim::rent::Bill;
-use throng_sim::{Cluster, World};
+use throng_sim::planned::carry_out;
 
 const OTHERS: [&str; 13] = [
     "optimal",
@@ -150,8 +148,8 @@ impl<'a> Case<'a> {
             let planned = fit.plan(&asked, *limits).ok();
             print!(" {:.1}", begun.get().elapsed().as_secs_f64());
             own.push(planned.map(|planned| match planned.decided {
-                throng_core::plan::planner::Decided::Instances(schedule) => self.execute(&schedule),
-                throng_core::plan::planner::Decided::Types(_) => unreachable!("fit rents"),
+                Decided::Instances(schedule) => self.execute(&schedule),
+                Decided::Types(_) => unreachable!("fit rents"),
             }));
         }
         println!();
@@ -207,15 +205,11 @@ impl<'a> Case<'a> {
 
     fn execute(&self, schedule: &Schedule) -> Figures {
         assert_eq!(schedule.fault(&self.problem), None);
-        let rented = Rented { instances: schedule.instances.clone(), runs: schedule.runs.clone() };
-        let machine = |run: &throng_core::plan::instances::Run| schedule.instances[run.instance as usize].machine;
-        let machine_of = schedule.runs.iter().map(machine).collect();
-        let plan = PlanFile { head: Vec::new(), machine_of, rented: Some(rented) };
-        let mut flow = self.flow.clone();
-        let cluster = Cluster::new(1, 1).held_to(&plan, self.catalogue, &self.tables, &mut flow);
-        let outcome = World::new(Arc::new(flow), cluster.clone()).expect("its policies are known").run();
+        let planned = Planned::unproven(Decided::Instances(schedule.clone()));
+        let plan = PlanFile::of(&planned, &self.layout);
+        let out_bytes = schedule.moved.out_bytes;
+        let (outcome, bill) = carry_out(&self.flow, &plan, self.catalogue, &self.tables, out_bytes);
         assert!(outcome.stuck.is_none() && outcome.not_done == 0, "{:?}", outcome.stuck);
-        let bill = Bill::of(&outcome, &cluster, self.catalogue, schedule.moved.out_bytes);
         Figures {
             planned: (schedule.cost.about(), schedule.makespan as f64 / 1e9),
             ran: (bill.total().about(), outcome.makespan.as_secs_f64()),

@@ -14,6 +14,9 @@ use throng_core::workflow::Workflow;
 
 use crate::cluster::{Cluster, Inputs};
 use crate::machines::MachineType;
+use crate::outcome::Outcome;
+use crate::rent::Bill;
+use crate::world::World;
 
 /// How long tasks take on each type of machine.
 #[derive(Clone, Debug, Default)]
@@ -97,6 +100,22 @@ impl Cluster {
         cluster.plan = Some(Arc::new(held));
         cluster
     }
+}
+
+/// Carries a plan out, on machines with nothing else to do; says what happened, and what it would have cost. `out_bytes` leave in the end.
+pub fn carry_out(
+    flow: &Workflow,
+    plan: &PlanFile,
+    catalogue: &Catalogue,
+    tables: &Tables,
+    out_bytes: u64,
+) -> (Outcome, Bill) {
+    let mut flow = flow.clone();
+    let cluster = Cluster::new(1, 1).held_to(plan, catalogue, tables, &mut flow);
+    let world = World::new(Arc::new(flow), cluster.clone()).expect("nobody has changed its policies");
+    let outcome = world.run();
+    let bill = Bill::of(&outcome, &cluster, catalogue, out_bytes);
+    (outcome, bill)
 }
 
 /// Room for whatever a workflow may read and write.

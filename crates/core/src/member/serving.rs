@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Command, Member};
+use super::{Command, Member, Setup};
 use crate::ids::{NodeId, ObjectId};
 
 /// So many objects are sent at a time: enough that a slow receiver does not leave the line idle.
@@ -37,7 +37,9 @@ impl Member {
         if may_redirect && let Some(given) = self.serving.given.get_mut(&object) {
             // In turns, so that none of them is asked by all.
             given.rotate_left(1);
-            if let Some(holder) = given.iter().find(|node| **node != by && !self.gone.contains(node)).copied() {
+            let stays = |node: &NodeId| stays_as_long(&self.setup, *node);
+            let can_send = |node: &&NodeId| **node != by && !self.gone.contains(node) && stays(node);
+            if let Some(holder) = given.iter().find(can_send).copied() {
                 out.push(Command::Redirect { object, to: by, holder });
                 return;
             }
@@ -76,6 +78,9 @@ impl Member {
 
     /// Sends half of those who wait for an object to a node that has just got it.
     fn redirect_half(&mut self, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
+        if !stays_as_long(&self.setup, holder) {
+            return;
+        }
         let mut is_next = true;
         self.serving.waiting.retain(|(by, wanted, may_redirect)| {
             if *wanted != object || !may_redirect || *by == holder {
@@ -88,4 +93,10 @@ impl Member {
             is_next
         });
     }
+}
+
+/// Whether another node is to be had for as long as this one, if that is planned: nobody is kept to do what would cost nothing here.
+fn stays_as_long(setup: &Setup, other: NodeId) -> bool {
+    let until = |node: NodeId| setup.closes.get(node.index());
+    until(setup.me.node) <= until(other)
 }

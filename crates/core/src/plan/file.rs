@@ -24,8 +24,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::catalogue::Catalogue;
-use super::instances::{Instance, Run};
+use super::instances::{Instance, Run, Schedule};
 use super::joined::prefixes;
+use super::layout::Layout;
+use super::planner::{Decided, Planned};
 use crate::ids::{TaskId, TemplateId};
 use crate::workflow::reading::{Mark, Problem, Problems, Text, Value, json, scalar, unknown_key, wrong, yaml};
 use crate::workflow::{Format, Workflow, quantity};
@@ -74,6 +76,17 @@ pub fn exact_seconds(ns: u64) -> String {
 }
 
 impl PlanFile {
+    /// A plan without a head.
+    pub fn of(planned: &Planned, layout: &Layout) -> PlanFile {
+        let rented = match &planned.decided {
+            Decided::Types(_) => None,
+            Decided::Instances(Schedule { instances, runs, .. }) => {
+                Some(Rented { instances: instances.clone(), runs: runs.clone() })
+            }
+        };
+        PlanFile { head: Vec::new(), machine_of: planned.machine_of(layout), rented }
+    }
+
     /// Writes it down.
     pub fn write(&self, flow: &Workflow, catalogue: &Catalogue) -> String {
         let mut text = format!("throng-plan: {VERSION}\n");

@@ -111,7 +111,7 @@ mod tests {
         let first = read("a", "tasks: { x: one, y: two }");
         let second = read("b", "tasks: { x: two }");
         assert_eq!(join(&[first.clone(), second.clone()]).unwrap().machine_of, [0, 1, 1]);
-        assert_eq!(join(&[first.clone()]), Err(Unjoinable::Unplanned("b.x".to_owned())));
+        assert_eq!(join(std::slice::from_ref(&first)), Err(Unjoinable::Unplanned("b.x".to_owned())));
         assert_eq!(join(&[first.clone(), second, first.clone()]), Err(Unjoinable::Twice("a.x".to_owned())));
         let rented = |prefix, from, tasks: &str| {
             let until = from + 60;

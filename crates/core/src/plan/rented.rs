@@ -8,7 +8,7 @@ use super::fit::packed;
 use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
 
 /// With so many budgets a planner is asked, from the cheapest of its plans to the fastest.
-const BUDGETS: u64 = 16;
+pub(super) const BUDGETS: u64 = 16;
 
 /// The planner.
 pub struct Rented(pub Box<dyn Plan>);

@@ -21,7 +21,7 @@ mod record;
 
 pub use members::{LEASE, Membership, Standing};
 pub use memory::Memory;
-pub use objects::SHARED_BY_ALL;
+pub use objects::{PLACES_TOLD, SHARED_BY_ALL};
 pub use record::{Began, Closed, DEATHS_ALLOWED, NARROW, Phase, Record, Reopened, Tries};
 
 use std::sync::Arc;

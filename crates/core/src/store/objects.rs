@@ -14,8 +14,8 @@ pub(super) const EVERYBODYS: Owner = Owner { node: SHARED_BY_ALL, boot: 0 };
 
 const NOWHERE: Owner = Owner::NOBODY;
 
-/// How many copies an asker is told of.
-const PLACES_TOLD: usize = 4;
+/// How many copies an asker is told of: of a few that are taken from anywhere, one is on a machine that is had anyway.
+pub const PLACES_TOLD: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct Object {

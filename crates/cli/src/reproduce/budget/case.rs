@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
 use throng_core::plan::estimates::{Estimates, Tables};
-use throng_core::plan::file::{PlanFile, Rented};
+use throng_core::plan::file::PlanFile;
 use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{Asked, Decided, Limits, Plan, Planned, by_name};
+use throng_core::plan::planner::{Asked, Limits, Plan, Planned, by_name};
 use throng_core::plan::rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::Workflow;
 use throng_sim::generate::mapreduce::MACHINES;
-use throng_sim::rent::Bill;
-use throng_sim::{Cluster, World};
+use throng_sim::planned::carry_out;
 
 use super::super::repeated::Ending;
 use super::super::runner::{Job, Recipe};
@@ -107,15 +106,15 @@ impl Job for Case {
 
     fn run(&self, flow: &Arc<Workflow>) -> Result<Figures, Failure> {
         let catalogue = workers();
-        // Budgets are those of the thesis's own plans, in which data takes no time, whatever is planned with them.
-        let (plain, plain_layout) = tables(flow, &catalogue, false);
-        let [least, most] = [plain_layout.stages.cheapest(), plain_layout.stages.fastest()]
-            .map(|ranks| plain_layout.stages.cost(&ranks));
+        // Budgets begin below the least of the thesis's own plans, in which data takes no time.
+        let [(plain, plain_layout), with_data] = [false, true].map(|moves| tables(flow, &catalogue, moves));
+        let least = plain_layout.stages.cost(&plain_layout.stages.cheapest());
+        // More than enough for everybody.
+        let most = with_data.1.stages.cost(&with_data.1.stages.fastest());
         let step = (most - least) / (BUDGETS - 2);
         let budget = least - step / 2 + self.budget * step;
         let mut figures = Figures { budget: money(budget), ..Figures::default() };
-        let (tables, layout) =
-            if self.way == Way::WithoutData { (plain, plain_layout) } else { tables(flow, &catalogue, true) };
+        let (tables, layout) = if self.way == Way::WithoutData { (plain, plain_layout) } else { with_data };
         let problem = Problem::of(flow, &catalogue, &tables, true);
         let policy: Policy = self.planner.parse().expect("experiments name planners as they are written");
         let planner = by_name(&policy).map_err(|error| Failure::internal(error, "please report this bug"))?;
@@ -130,7 +129,7 @@ impl Job for Case {
         };
         let Ok(planned) = planned else { return Ok(figures) };
         (figures.planned_s, figures.planned_cost) = (planned.makespan() as f64 / 1e9, money(planned.cost()));
-        self.execute(flow, &catalogue, (&tables, &layout), &planned, &mut figures);
+        figures.carry_out(flow, &catalogue, (&tables, &layout), &planned);
         Ok(figures)
     }
 
@@ -151,35 +150,25 @@ impl Job for Case {
     }
 }
 
-impl Case {
-    fn execute(
-        &self,
-        flow: &Arc<Workflow>,
+impl Figures {
+    fn carry_out(
+        &mut self,
+        flow: &Workflow,
         catalogue: &Catalogue,
         (tables, layout): (&Tables, &Layout),
         planned: &Planned,
-        figures: &mut Figures,
     ) {
-        let machine_of = planned.machine_of(layout);
+        let plan = PlanFile::of(planned, layout);
         let cost = |(task, machine): (usize, &u16)| {
             let time = tables.rows[tables.table_of[task] as usize].1[usize::from(*machine)];
             catalogue.machines[usize::from(*machine)].price.for_time(time.map_or(0, |known| known.time.time_ns)).0
         };
-        figures.cost_of_tasks = money(machine_of.iter().enumerate().map(cost).sum());
-        let rented = match &planned.decided {
-            Decided::Types(_) => None,
-            Decided::Instances(schedule) => {
-                Some(Rented { instances: schedule.instances.clone(), runs: schedule.runs.clone() })
-            }
-        };
-        let plan = PlanFile { head: Vec::new(), machine_of, rented };
-        let mut flow = Workflow::clone(flow);
-        let cluster = Cluster::new(1, 1).held_to(&plan, catalogue, tables, &mut flow);
-        let outcome = World::new(Arc::new(flow), cluster.clone()).expect("its policies are known").run();
-        figures.cost_of_machines = Bill::of(&outcome, &cluster, catalogue, 0).total().about();
-        figures.ran_s = outcome.makespan.as_secs_f64();
-        figures.is_planned = true;
-        figures.is_stuck = outcome.stuck.is_some() || outcome.not_done > 0;
+        self.cost_of_tasks = money(plan.machine_of.iter().enumerate().map(cost).sum());
+        let (outcome, bill) = carry_out(flow, &plan, catalogue, tables, 0);
+        self.cost_of_machines = bill.total().about();
+        self.ran_s = outcome.makespan.as_secs_f64();
+        self.is_planned = true;
+        self.is_stuck = outcome.stuck.is_some() || outcome.not_done > 0;
     }
 }
 

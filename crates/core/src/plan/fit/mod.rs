@@ -18,14 +18,21 @@ mod search;
 
 pub use search::{Entry, Search};
 
+use std::collections::BTreeSet;
+
 use super::catalogue::Catalogue;
+use super::critical_greedy::CriticalGreedy;
+use super::exchange::{Gain, Loss, Weights};
+use super::extremes::Extreme;
 use super::frontier::{Point, useful};
 use super::ggb::Ggb;
+use super::greedy::Greedy;
 use super::greedy_stage::GreedyStage;
 use super::ic_pcp::IcPcp;
 use super::instances::{Problem, Schedule};
+use super::layers::{BRate, BSwap};
 use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
-use super::rented::guesses;
+use super::rented::{BUDGETS, guesses};
 
 /// How much is tried: tasks times schedules, and schedules at most. A schedule of 1,000 tasks takes some ten milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +44,7 @@ pub struct Effort {
 }
 
 /// So many schedules are enough that more hardly ever help, and so many tasks are placed in some ten seconds.
-const USUAL: Effort = Effort { schedules: 1500, tasks: 1_000_000 };
+const USUAL: Effort = Effort { schedules: 3000, tasks: 3_000_000 };
 
 impl Effort {
     /// So many schedules, or as many as is usual.
@@ -72,22 +79,37 @@ impl Plan for Fit {
     }
 }
 
-/// With so many budgets another planner is asked.
-const BUDGETS: u64 = 8;
-/// More tasks than this are not planned by others beside.
+/// More tasks than this are not planned by others beside, and more than this only by some of them.
 const MOST_TASKS: usize = 20_000;
+const MANY_TASKS: usize = 2_000;
+/// With so many budgets each of some is asked.
+const FEW_BUDGETS: u64 = 8;
 
-/// What others would do: planners of types that are quick and good.
+/// What others would do: planners of types that are quick, those that are good first.
 fn others(asked: &Asked<'_>) -> Vec<Vec<u16>> {
-    if asked.problem.task_count() > MOST_TASKS {
+    let tasks = asked.problem.task_count();
+    let some: [&dyn Plan; 3] = [&GreedyStage, &IcPcp, &Ggb];
+    let rest: [&dyn Plan; 9] = [
+        &BSwap,
+        &Loss(Weights::Once),
+        &Loss(Weights::Makespan),
+        &Greedy,
+        &CriticalGreedy,
+        &BRate,
+        &Gain(Weights::Once),
+        &Extreme::Cheapest,
+        &Extreme::Fastest,
+    ];
+    if tasks > MOST_TASKS {
         return Vec::new();
     }
-    let mut all: Vec<Vec<u16>> = [&GreedyStage as &dyn Plan, &IcPcp, &Ggb]
-        .into_iter()
-        .flat_map(|planner| guesses(planner, asked, BUDGETS))
-        .collect();
-    all.sort_unstable();
-    all.dedup();
+    let is_large = tasks > MANY_TASKS;
+    let rest: &[&dyn Plan] = if is_large { &[] } else { &rest };
+    let planners = some.iter().chain(rest);
+    let budgets = if is_large { FEW_BUDGETS } else { BUDGETS };
+    let mut known = BTreeSet::new();
+    let mut all: Vec<Vec<u16>> = planners.flat_map(|planner| guesses(*planner, asked, budgets)).collect();
+    all.retain(|types| known.insert(types.clone()));
     all
 }
 

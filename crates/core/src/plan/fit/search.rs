@@ -62,7 +62,15 @@ impl<'p> Search<'p> {
     }
 
     fn may_try(&self) -> bool {
-        let tried = self.tried.len();
+        self.may_try_after(self.tried.len())
+    }
+
+    /// Others may take half of what may be tried.
+    fn may_guess(&self) -> bool {
+        self.may_try_after(self.tried.len().saturating_mul(2))
+    }
+
+    fn may_try_after(&self, tried: usize) -> bool {
         tried < self.effort.schedules && tried.saturating_mul(self.problem.task_count()) < self.effort.tasks
     }
 
@@ -90,7 +98,7 @@ impl<'p> Search<'p> {
             let Some(makespan) = self.attempt(earliest) else { continue };
             let targets = TARGETS.iter().map(|part| part_of(makespan, *part)).chain(self.limits.deadline);
             for target in targets {
-                if !self.may_try() || !may_go_on() {
+                if !self.may_guess() || !may_go_on() {
                     return;
                 }
                 self.attempt(Draft::cheapest(self.most.clone(), target, Some(guess)));

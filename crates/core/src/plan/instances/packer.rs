@@ -5,7 +5,7 @@
 //! planner of types has decided can be kept to: then only instances of a task's own type come into question.
 
 use super::problem::Problem;
-use super::rack::{Offer, Rack};
+use super::rack::{Offer, Place, Rack};
 use super::schedule::Schedule;
 
 /// Where a task is best off.
@@ -48,33 +48,46 @@ pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>) -> Op
         let latest = latest.get(task as usize).copied();
         let own = types.map(|types| [types[task as usize]]);
         let among = own.as_ref().map_or(all.as_slice(), |own| own.as_slice());
-        let offer = best(&rack, recipe, task, among, latest)?;
+        let offer = best(&mut rack, recipe, task, among, latest)?;
         rack.take(task, &offer);
     }
     Some(rack.schedule())
 }
 
-/// The best place for a task.
-fn best(rack: &Rack<'_>, recipe: &Recipe, task: u32, among: &[u16], latest: Option<u64>) -> Option<Offer> {
-    let mut best: Option<((bool, u64, u64), Offer)> = None;
-    let mut consider = |offer: Option<Offer>| {
-        let Some(offer) = offer else { return };
-        let key = match latest {
-            Some(latest) if offer.end <= latest => (false, offer.price.0, offer.end),
-            Some(_) => (true, offer.end, offer.price.0),
-            None => (false, offer.end, offer.price.0),
-        };
-        if best.as_ref().is_none_or(|(other, _)| key < *other) {
-            best = Some((key, offer));
-        }
+/// How good a place is: less is better.
+type Merit = (bool, u64, u64);
+
+/// The best place for a task. What a place is worth at best is quickly said, and few have to be looked at to know which is the best.
+fn best(rack: &mut Rack<'_>, recipe: &Recipe, task: u32, among: &[u16], latest: Option<u64>) -> Option<Offer> {
+    let merit = |end: u64, price: u64| match latest {
+        Some(latest) if end <= latest => (false, price, end),
+        Some(_) => (true, end, price),
+        None => (false, end, price),
     };
+    let wish = rack.wish(task);
+    let mut places: Vec<(Merit, Place)> = Vec::new();
     for &machine in among {
         let open = &rack.of_type[usize::from(machine)];
-        open.iter().for_each(|instance| consider(rack.offer(task, *instance)));
-        if open.len() < recipe.fleet[usize::from(machine)] as usize {
-            consider(rack.offer_new(task, machine));
+        let new = (open.len() < recipe.fleet[usize::from(machine)] as usize).then_some(Place::New(machine));
+        for place in open.iter().map(|instance| Place::Open(*instance)).chain(new) {
+            let Some(least) = rack.least(&wish, place) else { continue };
+            places.push((merit(least.end, least.price.0), place));
         }
     }
+    places.sort_unstable();
+    let mut best: Option<(Merit, Offer)> = None;
+    for (least, place) in places {
+        if best.as_ref().is_some_and(|(merit, _)| *merit <= least) {
+            break;
+        }
+        let Some(offer) = rack.offer(&wish, place) else { continue };
+        let merit = merit(offer.end, offer.price.0);
+        debug_assert!(least <= merit, "nothing is better than it can be");
+        if best.as_ref().is_none_or(|(other, _)| merit < *other) {
+            best = Some((merit, offer));
+        }
+    }
+    rack.forget(wish);
     best.map(|(_, offer)| offer)
 }
 

@@ -125,6 +125,11 @@ impl<'a> Problem<'a> {
         capacity(self.catalogue, machine)
     }
 
+    /// How many bytes leave in the end.
+    pub fn leaving_bytes(&self) -> u64 {
+        self.out_bytes
+    }
+
     /// The objects with any size that a task reads.
     pub(super) fn inputs(&self, task: u32) -> &[u32] {
         &self.inputs[self.first_input[task as usize] as usize..self.first_input[task as usize + 1] as usize]

@@ -11,6 +11,11 @@ const LOOKED_AT: usize = 32;
 /// So many of those who have an object are asked when they could send it.
 const ASKED: usize = 8;
 
+/// So often it is looked from a sender to a receiver and back for a time that suits both.
+const LOOKS: u32 = 4;
+/// So many of those who have an object are considered for sending it in the end, so that somebody is there anyway.
+const CONSIDERED: usize = 64;
+
 /// An instance that is in use.
 #[derive(Clone, Debug)]
 struct Open {
@@ -21,6 +26,8 @@ struct Open {
     /// When it first does something, and when it has done the last thing.
     first: u64,
     last: u64,
+    /// What it costs so far.
+    charged: Money,
 }
 
 /// What it would mean to put a task somewhere.
@@ -39,6 +46,36 @@ pub(super) struct Offer {
     pub(super) price: Money,
 }
 
+/// Where a task could be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// On an instance that is there.
+    Open(u32),
+    /// On a new one of a type.
+    New(u16),
+}
+
+/// A task that is to be put somewhere.
+#[derive(Debug)]
+pub(super) struct Wish {
+    task: u32,
+    /// When all tasks that it waits for have ended.
+    ready: u64,
+    /// How much it reads.
+    bytes: u64,
+    /// How much of that each instance has, or will have.
+    here: Vec<u64>,
+}
+
+/// What putting a task somewhere comes to at best.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Least {
+    /// When it would end.
+    pub(super) end: u64,
+    /// What has to be paid more.
+    pub(super) price: Money,
+}
+
 /// Instances, and the tasks that are on them.
 #[derive(Clone, Debug)]
 pub(super) struct Rack<'p> {
@@ -49,7 +86,20 @@ pub(super) struct Rack<'p> {
     /// For each object, who has it, and since when.
     holders: Vec<Vec<(u32, u64)>>,
     runs: Vec<Run>,
+    sent: Vec<Sent>,
     moved: Moved,
+    /// Kept for the next wish.
+    here: Vec<u64>,
+}
+
+/// An object that comes to an instance from another.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: u64,
+    begin: u64,
+    object: u32,
+    sender: u32,
+    to: u32,
 }
 
 impl<'p> Rack<'p> {
@@ -61,8 +111,53 @@ impl<'p> Rack<'p> {
             of_type: vec![Vec::new(); problem.types()],
             holders: vec![Vec::new(); problem.objects.len()],
             runs: vec![nowhere; problem.task_count()],
+            sent: Vec::new(),
             moved: Moved::default(),
+            here: Vec::new(),
         }
+    }
+
+    /// A task that is to be put somewhere.
+    pub(super) fn wish(&mut self, task: u32) -> Wish {
+        let mut here = std::mem::take(&mut self.here);
+        here.clear();
+        here.resize(self.open.len(), 0);
+        let mut bytes = 0u64;
+        for &object in self.problem.inputs(task) {
+            let size = self.problem.objects[object as usize].bytes;
+            bytes = bytes.saturating_add(size);
+            for (holder, _) in &self.holders[object as usize] {
+                let here = &mut here[*holder as usize];
+                *here = here.saturating_add(size);
+            }
+        }
+        Wish { task, ready: self.ready(task), bytes, here }
+    }
+
+    /// The wish has been granted, or not.
+    pub(super) fn forget(&mut self, wish: Wish) {
+        self.here = wish.here;
+    }
+
+    /// What it would come to at best to put a task somewhere: if whatever is not there came at once, one thing after the other.
+    pub(super) fn least(&self, wish: &Wish, place: Place) -> Option<Least> {
+        let (machine, here) = match place {
+            Place::Open(instance) => (self.open[instance as usize].machine, wish.here[instance as usize]),
+            Place::New(machine) => (machine, 0),
+        };
+        let time = self.problem.time(wish.task, machine)?;
+        let missing = self.problem.moving(wish.bytes.saturating_sub(here), machine);
+        let there = wish.ready.max(self.start(machine)) + missing;
+        let Place::Open(instance) = place else {
+            let end = there + time;
+            let from = self.had_from(machine, there - missing);
+            return Some(Least { end, price: Schedule::charge(self.problem, &Instance { machine, from, until: end }) });
+        };
+        let open = &self.open[instance as usize];
+        let (need, has) = (self.problem.need(wish.task, machine), self.problem.has(machine));
+        let end = open.profile.free(has, need, there, time) + time;
+        let price = if end <= open.last { Money::ZERO } else { self.charge_until(open, end).less(open.charged) };
+        Some(Least { end, price })
     }
 
     /// When all tasks that a task waits for have ended.
@@ -75,11 +170,18 @@ impl<'p> Rack<'p> {
         self.holders[object as usize].iter().find(|(holder, _)| *holder == instance).map(|(_, since)| *since)
     }
 
-    /// What it would mean to put a task on an instance that is there.
-    pub(super) fn offer(&self, task: u32, instance: u32) -> Option<Offer> {
-        let open = &self.open[instance as usize];
+    /// What it would mean to put a task somewhere.
+    pub(super) fn offer(&self, wish: &Wish, place: Place) -> Option<Offer> {
+        match place {
+            Place::Open(instance) => self.offer_open(wish, instance),
+            Place::New(machine) => self.offer_new(wish, machine),
+        }
+    }
+
+    fn offer_open(&self, wish: &Wish, instance: u32) -> Option<Offer> {
+        let (open, task) = (&self.open[instance as usize], wish.task);
         let time = self.problem.time(task, open.machine)?;
-        let arrival = self.arrival(task, Some(instance), open.machine);
+        let arrival = self.arrival(wish, Some(instance), open.machine);
         let (need, has) = (self.problem.need(task, open.machine), self.problem.has(open.machine));
         let begin = open.profile.free(has, need, arrival.there, time);
         let (fetch, end) = (arrival.begun.min(begin), begin + time);
@@ -88,14 +190,13 @@ impl<'p> Rack<'p> {
             from: self.had_from(open.machine, open.first.min(fetch)),
             until: open.last.max(end),
         };
-        let price = Schedule::charge(self.problem, &longer).less(self.charge(open)) + self.price_of_data(&arrival);
+        let price = Schedule::charge(self.problem, &longer).less(open.charged) + self.price_of_data(&arrival);
         Some(Offer { instance, machine: open.machine, fetch, begin, end, price })
     }
 
-    /// What it would mean to put a task on a new instance of a type.
-    pub(super) fn offer_new(&self, task: u32, machine: u16) -> Option<Offer> {
-        let time = self.problem.time(task, machine)?;
-        let arrival = self.arrival(task, None, machine);
+    fn offer_new(&self, wish: &Wish, machine: u16) -> Option<Offer> {
+        let time = self.problem.time(wish.task, machine)?;
+        let arrival = self.arrival(wish, None, machine);
         let (begin, end) = (arrival.there, arrival.there + time);
         let new = Instance { machine, from: self.had_from(machine, arrival.begun), until: end };
         let price = Schedule::charge(self.problem, &new) + self.price_of_data(&arrival);
@@ -114,6 +215,7 @@ impl<'p> Rack<'p> {
                 sends: Spans::default(),
                 first: u64::MAX,
                 last: 0,
+                charged: Money::ZERO,
             });
         }
         let (begun, there) = self.bring(task, instance);
@@ -126,6 +228,7 @@ impl<'p> Rack<'p> {
         open.last = open.last.max(begin + time);
         let run = Run { instance, begin, end: begin + time };
         self.runs[task as usize] = run;
+        self.reckon(instance);
         for object in self.problem.outputs(task) {
             self.holders[object as usize].push((run.instance, run.end));
         }
@@ -133,15 +236,24 @@ impl<'p> Rack<'p> {
 
     /// When an instance has to be had in order to do something at some time.
     fn had_from(&self, machine: u16, first: u64) -> u64 {
-        first.saturating_sub(self.problem.catalogue.machines[usize::from(machine)].start_ns)
+        first.saturating_sub(self.start(machine))
     }
 
-    fn charge(&self, open: &Open) -> Money {
-        if open.first == u64::MAX {
-            return Money::ZERO;
-        }
+    /// How long a machine takes to be there.
+    fn start(&self, machine: u16) -> u64 {
+        self.problem.catalogue.machines[usize::from(machine)].start_ns
+    }
+
+    /// Something is different about how long an instance is had.
+    fn reckon(&mut self, instance: u32) {
+        let open = &self.open[instance as usize];
+        let charged = self.charge_until(open, open.last);
+        self.open[instance as usize].charged = charged;
+    }
+
+    fn charge_until(&self, open: &Open, until: u64) -> Money {
         let from = self.had_from(open.machine, open.first);
-        Schedule::charge(self.problem, &Instance { machine: open.machine, from, until: open.last })
+        Schedule::charge(self.problem, &Instance { machine: open.machine, from, until })
     }
 
     fn price_of_data(&self, arrival: &Arrival) -> Money {
@@ -150,10 +262,10 @@ impl<'p> Rack<'p> {
     }
 
     /// When all that a task reads could be on an instance, or on a new one.
-    fn arrival(&self, task: u32, instance: Option<u32>, machine: u16) -> Arrival {
-        let inputs = self.problem.inputs(task);
+    fn arrival(&self, wish: &Wish, instance: Option<u32>, machine: u16) -> Arrival {
+        let inputs = self.problem.inputs(wish.task);
         // Nothing can be there before the machine itself is.
-        let ready = self.ready(task).max(self.problem.catalogue.machines[usize::from(machine)].start_ns);
+        let ready = wish.ready.max(self.start(machine));
         let mut arrival = Arrival { begun: ready, there: ready, into_bytes: 0, between_bytes: 0 };
         let (mut left, mut has_begun) = (0u64, false);
         for &object in inputs {
@@ -203,23 +315,29 @@ impl<'p> Rack<'p> {
             let sender = &self.open[holder as usize];
             let length = own.max(self.problem.moving(what.bytes, sender.machine));
             // Both have to have time; a few looks from one to the other come near enough.
-            let mut begin = from.max(since);
-            for _ in 0..4 {
-                begin = received(sender.sends.free(begin, length), length);
+            let mut begin = sender.sends.free(from.max(since), length);
+            for _ in 0..LOOKS {
+                let both = received(begin, length);
+                if both == begin {
+                    break;
+                }
+                begin = sender.sends.free(both, length);
             }
-            let begin = sender.sends.free(begin, length);
             (begin, begin + length, holder)
         });
-        // Of several, whoever is there for the longest time anyway.
-        let later = |holder: u32| std::cmp::Reverse(self.open[holder as usize].last);
-        sent.min_by_key(|(_, end, holder)| (*end, later(*holder), *holder)).unwrap_or((from, from + own, OUTSIDE))
+        // Who would have to be kept for it is asked only if everybody else is late by as long as it takes; of several, whoever is there for the longest time.
+        let key = |&(begin, end, holder): &(u64, u64, u32)| {
+            let last = self.open[holder as usize].last;
+            (if end > last { end + (end - begin) } else { end }, std::cmp::Reverse(last), holder)
+        };
+        sent.min_by_key(key).unwrap_or((from, from + own, OUTSIDE))
     }
 
     /// Brings all that a task reads to an instance; says when that begins, and when all is there.
     fn bring(&mut self, task: u32, instance: u32) -> (u64, u64) {
         let problem = self.problem;
         let machine = self.open[instance as usize].machine;
-        let ready = self.ready(task).max(problem.catalogue.machines[usize::from(machine)].start_ns);
+        let ready = self.ready(task).max(self.start(machine));
         let (mut begun, mut there, mut from) = (u64::MAX, ready, ready);
         for &object in problem.inputs(task) {
             if let Some(since) = self.has(object, instance) {
@@ -233,9 +351,12 @@ impl<'p> Rack<'p> {
                 self.moved.into_bytes = self.moved.into_bytes.saturating_add(what.bytes);
             } else {
                 self.moved.between_bytes = self.moved.between_bytes.saturating_add(what.bytes);
-                let sender = &mut self.open[sender as usize];
+                self.sent.push(Sent { end, begin, object, sender, to: instance });
+                let from_whom = sender;
+                let sender = &mut self.open[from_whom as usize];
                 sender.sends.take(begin, end - begin);
                 sender.last = sender.last.max(end);
+                self.reckon(from_whom);
             }
             self.holders[object as usize].push((instance, end));
             (begun, there, from) = (begun.min(begin), there.max(end), begin);
@@ -244,18 +365,39 @@ impl<'p> Rack<'p> {
     }
 
     /// All tasks are somewhere.
-    pub(super) fn schedule(self) -> Schedule {
-        let had = |open: &Open| Instance {
+    pub(super) fn schedule(mut self) -> Schedule {
+        let until = self.last_uses();
+        let had = |(open, until): (&Open, u64)| Instance {
             machine: open.machine,
             from: self.had_from(open.machine, open.first),
-            until: open.last,
+            until,
         };
-        let instances: Vec<Instance> = self.open.iter().map(had).collect();
+        let instances: Vec<Instance> = self.open.iter().zip(until).map(had).collect();
         let moved = Moved { out_bytes: self.problem.out_bytes, ..self.moved };
         let charges = instances.iter().map(|instance| Schedule::charge(self.problem, instance));
         let cost = charges.sum::<Money>() + Schedule::charge_for_data(self.problem, &moved);
         let makespan = self.runs.iter().map(|run| run.end).max().unwrap_or(0);
         Schedule { instances, runs: self.runs, moved, makespan, cost }
+    }
+
+    /// Until when each instance is needed, if nobody is kept to send what somebody else can send who is there anyway. From the last sending back, that is whoever is there
+    /// for the longest time of those who have it.
+    fn last_uses(&mut self) -> Vec<u64> {
+        let mut until = vec![0u64; self.open.len()];
+        for run in &self.runs {
+            let until = &mut until[run.instance as usize];
+            *until = run.end.max(*until);
+        }
+        let mut sent = std::mem::take(&mut self.sent);
+        sent.sort_unstable_by_key(|sent| (std::cmp::Reverse(sent.end), sent.object, sent.to));
+        for Sent { end, begin, object, sender, to } in sent {
+            let others = self.holders[object as usize].iter().take(CONSIDERED);
+            let can_send = others.filter(|(holder, since)| *holder != to && *since <= begin).map(|(holder, _)| *holder);
+            let longest = can_send.chain([sender]).max_by_key(|holder| (until[*holder as usize], *holder));
+            let until = &mut until[longest.expect("the one who was to send it") as usize];
+            *until = end.max(*until);
+        }
+        until
     }
 }
 

@@ -3,7 +3,7 @@
 use super::scene::{ANN, BOB, CID, STRANGER, Scene, reborn, same};
 use super::{Open, Outcome, list_cases};
 use crate::ids::NodeId;
-use crate::store::{Owner, SHARED_BY_ALL, Verb, Verdict};
+use crate::store::{Owner, PLACES_TOLD, SHARED_BY_ALL, Verb, Verdict};
 
 list_cases![
     what_was_made_lies_with_its_maker,
@@ -80,10 +80,10 @@ fn an_asker_is_told_of_few_copies(open: &mut Open<'_>) -> Outcome {
         copy(&mut scene, "o", Owner { node: NodeId(node), boot: 1 })?;
     }
     let (_, mut places) = scene.places("o", STRANGER)?;
-    same(places.len(), 4, "how many places are told")?;
+    same(places.len(), PLACES_TOLD, "how many places are told")?;
     places.sort();
     places.dedup();
-    same(places.len(), 4, "how many different places are told")
+    same(places.len(), PLACES_TOLD, "how many different places are told")
 }
 
 fn a_copy_counts_once(open: &mut Open<'_>) -> Outcome {

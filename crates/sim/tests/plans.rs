@@ -1,0 +1,84 @@
+//! What is planned on instances is what comes of it when it is carried out: how long it takes, and what it costs.
+
+use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
+use throng_core::plan::estimates::{Estimates, Tables};
+use throng_core::plan::file::PlanFile;
+use throng_core::plan::fit::{Effort, Fit};
+use throng_core::plan::instances::Problem;
+use throng_core::plan::layout::Layout;
+use throng_core::plan::planner::{Asked, Limits, Plan, by_name};
+use throng_core::plan::rented::Rented;
+use throng_core::workflow::{Format, NoFiles, Workflow};
+use throng_sim::generate::mapreduce::MACHINES;
+use throng_sim::generate::{Options, Shape};
+use throng_sim::planned::carry_out;
+
+fn workflow(shape: &str, given: &[(&'static str, &str)]) -> Workflow {
+    let mut options = Options::default();
+    given.iter().for_each(|(name, text)| options.set(name, *text));
+    let mut text = Vec::new();
+    let plan = Shape::find(shape).unwrap().plan(&options).unwrap();
+    plan.write(Format::Json, &mut text).unwrap();
+    Workflow::parse(&String::from_utf8(text).unwrap(), Format::Json, shape, &NoFiles).unwrap()
+}
+
+fn machines(billing: &str) -> Catalogue {
+    let text = MACHINES.replace("machines:", &format!("billing: {billing}\nmachines:"));
+    read_machines(&text.replace("count:", "start: 60s, count:"), "machines.yaml").unwrap()
+}
+
+/// The most that time and money may be apart, as a part of what was planned.
+const APART: f64 = 0.05;
+
+fn check(shape: &str, given: &[(&'static str, &str)], planners: &[&str]) {
+    let flow = workflow(shape, given);
+    for billing in ["second", "hour"] {
+        let (catalogue, known) = (machines(billing), Times::default());
+        let estimates =
+            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
+        let tables = Tables::of(&flow, &estimates).unwrap();
+        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
+        let problem = Problem::of(&flow, &catalogue, &tables, true);
+        let asked = Asked { layout: &layout, problem: &problem, slots: 1 << 20, may_go_on: &|| true };
+        for name in planners {
+            let planner: Box<dyn Plan> = match *name {
+                "fit" => Box::new(Fit(Effort { schedules: 150, tasks: usize::MAX })),
+                _ => Box::new(Rented(by_name(&name.parse().unwrap()).unwrap())),
+            };
+            let unlimited = planner.plan(&asked, Limits::default()).unwrap();
+            for part in [1.0, 1.2, 1.6] {
+                let deadline = Some((unlimited.makespan() as f64 * part) as u64);
+                let Ok(planned) = planner.plan(&asked, Limits { budget: None, deadline }) else { continue };
+                let plan = PlanFile::of(&planned, &layout);
+                let (outcome, bill) = carry_out(&flow, &plan, &catalogue, &tables, problem.leaving_bytes());
+                assert_eq!((outcome.not_done, outcome.stuck), (0, None));
+                let time = outcome.makespan.as_nanos() as f64 / planned.makespan() as f64 - 1.0;
+                let money = bill.total().0 as f64 / planned.cost() as f64 - 1.0;
+                assert!(
+                    time.abs() < APART && money.abs() < APART,
+                    "{shape} {given:?}, by the {billing}, {name}, {part}: time {time:+.3}, money {money:+.3}"
+                );
+            }
+        }
+    }
+}
+
+const MOVING: [(&str, &str); 2] = [("sizes", "20MB"), ("input-size", "64MB")];
+
+#[test]
+fn the_thesis_s_workflows_with_all_tasks_alike() {
+    check("mapreduce-sipht", &MOVING, &["fit", "greedy", "loss", "b-rate", "ic-pcp"]);
+    check("mapreduce-ligo", &MOVING, &["fit", "greedy", "loss", "b-rate", "ic-pcp"]);
+}
+
+#[test]
+fn the_thesis_s_workflows_with_tasks_of_different_lengths() {
+    let typed = [("typed", ""), MOVING[0], MOVING[1]];
+    check("mapreduce-sipht", &typed, &["fit", "greedy", "b-rate"]);
+    check("mapreduce-ligo", &typed, &["fit", "greedy", "b-rate"]);
+}
+
+#[test]
+fn a_montage() {
+    check("montage", &[("tasks", "300")], &["fit", "greedy-stage", "loss", "b-rate"]);
+}
