@@ -17,14 +17,15 @@ fn workflow(shape: &str, given: &[(&'static str, &str)]) -> Workflow {
     let mut options = Options::default();
     given.iter().for_each(|(name, text)| options.set(name, *text));
     let mut text = Vec::new();
-    let plan = Shape::find(shape).unwrap().plan(&options).unwrap();
-    plan.write(Format::Json, &mut text).unwrap();
-    Workflow::parse(&String::from_utf8(text).unwrap(), Format::Json, shape, &NoFiles).unwrap()
+    let plan = Shape::find(shape).expect("there is such a shape").plan(&options).expect("these are its options");
+    plan.write(Format::Json, &mut text).expect("memory takes it");
+    let text = String::from_utf8(text).expect("it is text");
+    Workflow::parse(&text, Format::Json, shape, &NoFiles).expect("it is a workflow")
 }
 
 fn machines(billing: &str) -> Catalogue {
     let text = MACHINES.replace("machines:", &format!("billing: {billing}\nmachines:"));
-    read_machines(&text.replace("count:", "start: 60s, count:"), "machines.yaml").unwrap()
+    read_machines(&text.replace("count:", "start: 60s, count:"), "machines.yaml").expect("it is a catalogue")
 }
 
 /// The most that time and money may be apart, as a part of what was planned.
@@ -36,16 +37,17 @@ fn check(shape: &str, given: &[(&'static str, &str)], planners: &[&str]) {
         let (catalogue, known) = (machines(billing), Times::default());
         let estimates =
             Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
-        let tables = Tables::of(&flow, &estimates).unwrap();
-        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
+        let tables = Tables::of(&flow, &estimates).expect("every task has a time");
+        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]);
+        let layout = layout.expect("there is no circle");
         let problem = Problem::of(&flow, &catalogue, &tables, true);
         let asked = Asked { layout: &layout, problem: &problem, slots: 1 << 20, may_go_on: &|| true };
         for name in planners {
             let planner: Box<dyn Plan> = match *name {
                 "fit" => Box::new(Fit(Effort { schedules: 150, tasks: usize::MAX })),
-                _ => Box::new(Rented(by_name(&name.parse().unwrap()).unwrap())),
+                _ => Box::new(Rented(by_name(&name.parse().expect("a policy")).expect("known"))),
             };
-            let unlimited = planner.plan(&asked, Limits::default()).unwrap();
+            let unlimited = planner.plan(&asked, Limits::default()).expect("nothing is limited");
             for part in [1.0, 1.2, 1.6] {
                 let deadline = Some((unlimited.makespan() as f64 * part) as u64);
                 let Ok(planned) = planner.plan(&asked, Limits { budget: None, deadline }) else { continue };
