@@ -14,7 +14,7 @@ mod prepared;
 mod why;
 mod words;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ use throng_core::plan::file::{PlanFile, exact_seconds};
 use throng_core::plan::frontier::Frontier;
 use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{self, Asked, Limits, Plan, Planned};
+use throng_core::plan::planner::{self, Asked, Bound, Limits, Plan, Planned};
 use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
@@ -173,8 +173,13 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };
     let case = Case { flow, catalogue, tables, taken, layout, problem: &problem, policy: &arguments.planner, limits };
-    let begun = Instant::now();
-    let may_go_on = || begun.elapsed() < arguments.patience;
+    // The plan, the curve and what is said about them each have so much time.
+    let (begun, is_cut_short) = (Cell::new(Instant::now()), Cell::new(false));
+    let may_go_on = || {
+        let is_in_time = begun.get().elapsed() < arguments.patience;
+        is_cut_short.set(is_cut_short.get() || !is_in_time);
+        is_in_time
+    };
     let asked = Asked { layout, problem: &problem, slots: slots(catalogue), may_go_on: &may_go_on };
     let planner = planner(&arguments.planner, arguments.instances);
     let is_limited = limits != Limits::default() || arguments.out.is_some();
@@ -184,6 +189,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         planned.bound = bound(&asked, limits, planned);
     }
     let wants_frontier = arguments.frontier || arguments.plot.is_some() || !is_limited;
+    begun.set(Instant::now());
     let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
     if let (Some(file), Some(planned)) = (&arguments.out, &planned) {
         let text = plan_file(&case, planned).write(flow, catalogue);
@@ -199,8 +205,12 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     } else if !draws_here {
         words::tell(&case, planned.as_ref(), frontier.as_ref());
         if let Some(planned) = planned.as_ref().filter(|_| arguments.explain) {
+            begun.set(Instant::now());
             why::tell(&case, &asked, planned);
         }
+    }
+    if is_cut_short.get() {
+        note!("not all was tried within --patience {}", words::time(arguments.patience.as_nanos() as u64));
     }
     for file in [&arguments.out, &arguments.plot].into_iter().flatten().filter(|file| *file != Path::new("-")) {
         note!("wrote {}", file.display());
@@ -214,7 +224,10 @@ fn plan_file(case: &Case<'_>, planned: &Planned) -> PlanFile {
     head.extend(case.limits.deadline.map(|deadline| ("deadline", exact_seconds(deadline))));
     head.push(("makespan", exact_seconds(planned.makespan())));
     head.push(("cost", Money(planned.cost()).to_string()));
-    let written = |bound| if words::is_for_cost(case) { Money(bound).to_string() } else { exact_seconds(bound) };
+    let written = |bound| match bound {
+        Bound::Cost(cost) => Money(cost).to_string(),
+        Bound::Time(time) => exact_seconds(time),
+    };
     head.extend(planned.bound.map(|bound| ("bound", written(bound))));
     let head = head.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     PlanFile { head, ..PlanFile::of(planned, case.layout) }

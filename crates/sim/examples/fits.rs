@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The workflows are the thesis's and a Montage, the machines the thesis's 81 nodes with invented speeds, charged by the hour or by the second. Limits lie between what the
-//! cheapest and the fastest of all plans cost and take. A planner of types is asked for plans for 17 budgets, each of which is packed in 10 ways; for each limit, the best of them counts.
+//! cheapest and the fastest of all plans cost and take. A planner of types is asked for plans for 17 budgets, each of which is packed in 9 ways, and in a tenth for each deadline; for each limit, the best of them counts.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -77,6 +77,11 @@ struct Case<'a> {
     problem: Problem<'a>,
 }
 
+/// How many tasks can run at once.
+fn slots(catalogue: &Catalogue) -> u64 {
+    catalogue.machines.iter().map(|of| u64::from(of.count.unwrap_or(0)) * u64::from(of.cpus)).sum()
+}
+
 /// What a plan says, and what came of it: cost in money, makespan in seconds.
 #[derive(Clone, Copy)]
 struct Figures {
@@ -105,7 +110,8 @@ impl<'a> Case<'a> {
         let begun = Cell::new(Instant::now());
         // `optimal` may not come to an end on a Montage.
         let may_go_on = || begun.get().elapsed() < PATIENCE;
-        let asked = Asked { layout: &self.layout, problem: &self.problem, slots: 1 << 20, may_go_on: &may_go_on };
+        let asked =
+            Asked { layout: &self.layout, problem: &self.problem, slots: slots(self.catalogue), may_go_on: &may_go_on };
         let named =
             |name: &str| -> Box<dyn Plan> { by_name(&name.parse::<Policy>().expect("a policy")).expect("known") };
         let all_guesses: Vec<Vec<Vec<u16>>> = OTHERS
@@ -115,12 +121,11 @@ impl<'a> Case<'a> {
                 guesses(named(name).as_ref(), &asked, 16)
             })
             .collect();
-        let nothing = Limits::default();
         let others: Vec<Search<'_>> = all_guesses
             .iter()
             .map(|guesses| {
-                let mut search = Search::new(&self.problem, guesses, nothing, Effort::of(usize::MAX));
-                search.pack_guesses(&mut || true);
+                let mut search = Search::new(&self.problem, guesses, Effort::of(usize::MAX));
+                search.pack_guesses(None, &mut || true);
                 search
             })
             .collect();
@@ -198,7 +203,11 @@ impl<'a> Case<'a> {
         };
         row("fit", &own);
         for (name, search) in OTHERS.iter().zip(&others) {
-            let best = |limits: &Limits| search.best_for(*limits).ok().map(|schedule| self.execute(&schedule));
+            let best = |limits: &Limits| {
+                let mut search = search.clone();
+                search.pack_guesses(limits.deadline, &mut || true);
+                search.best_for(*limits).ok().map(|schedule| self.execute(&schedule))
+            };
             row(name, &limits.iter().map(best).collect::<Vec<_>>());
         }
     }

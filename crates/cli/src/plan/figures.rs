@@ -5,8 +5,8 @@ use throng_core::ids::TaskId;
 use throng_core::plan::Money;
 use throng_core::plan::file::instance_names;
 use throng_core::plan::frontier::Frontier;
-use throng_core::plan::instances::Instance;
-use throng_core::plan::planner::{Decided, Planned};
+use throng_core::plan::instances::{Instance, Schedule};
+use throng_core::plan::planner::{Bound, Decided, Planned};
 
 use super::Case;
 use super::learnt::Taken;
@@ -24,7 +24,7 @@ pub fn figures(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Fro
         "times": times(case),
         "learnt": case.taken.iter().map(|taken| learnt(case, taken)).collect::<Vec<_>>(),
         "plan": planned.map(|planned| plan(case, planned)),
-        "frontier": frontier.map(|frontier| curve(frontier, case.policy.name == "optimal")),
+        "frontier": frontier.map(curve),
     })
 }
 
@@ -65,7 +65,8 @@ fn plan(case: &Case<'_>, planned: &Planned) -> Value {
     let mut told = json!({
         "makespan_ns": planned.makespan(),
         "cost": Money(planned.cost()).to_string(),
-        "bound": planned.bound,
+        "bound_ns": planned.bound.and_then(|bound| if let Bound::Time(ns) = bound { Some(ns) } else { None }),
+        "bound_cost": planned.bound.and_then(|bound| if let Bound::Cost(cost) = bound { Some(Money(cost).to_string()) } else { None }),
         "is_proven": planned.is_proven,
         "tasks": tasks,
     });
@@ -81,10 +82,11 @@ fn plan(case: &Case<'_>, planned: &Planned) -> Value {
                 "cost": machine.billing.charge(machine.price, instance.until - instance.from).to_string(),
             })
         };
+        told["data_cost"] = Schedule::charge_for_data(case.problem, &schedule.moved).to_string().into();
         told["instances"] = names.iter().zip(&schedule.instances).map(instance).collect();
         let run = |task: TaskId| {
             let run = schedule.runs[task.index()];
-            json!({ "on": names[run.instance as usize], "from_ns": run.begin, "until_ns": run.end })
+            json!({ "instance": names[run.instance as usize], "from_ns": run.begin, "until_ns": run.end })
         };
         let runs: serde_json::Map<String, Value> =
             case.flow.tasks().map(|task| (case.flow.name(task), run(task))).collect();
@@ -93,13 +95,13 @@ fn plan(case: &Case<'_>, planned: &Planned) -> Value {
     told
 }
 
-fn curve(frontier: &Frontier, is_exact: bool) -> Value {
+fn curve(frontier: &Frontier) -> Value {
     let point = |at: usize| {
         let point = frontier.points[at];
         json!({ "cost": Money(point.cost).to_string(), "makespan_ns": point.makespan, "is_knee": at == frontier.knee })
     };
     json!({
-        "is_exact": is_exact,
+        "is_exact": frontier.is_exact,
         "points": (0..frontier.points.len()).map(point).collect::<Vec<_>>(),
     })
 }

@@ -6,7 +6,7 @@ use throng_core::plan::Money;
 use throng_core::plan::file::exact_seconds;
 use throng_core::plan::frontier::{Frontier, Point};
 use throng_core::plan::instances::{Instance, Run, Schedule};
-use throng_core::plan::planner::{Decided, Infeasible, Limits, Planned};
+use throng_core::plan::planner::{Bound, Decided, Infeasible, Planned};
 use throng_core::plan::stages::Assigned;
 
 use super::Case;
@@ -79,11 +79,6 @@ fn learnt(case: &Case<'_>, taken: &Taken) -> String {
     format!("learnt on {machine} from {tasks}, on what is most like it: {}{more}", names.join("; "))
 }
 
-/// Whether the cheapest plan is wanted, and not the fastest.
-pub fn is_for_cost(case: &Case<'_>) -> bool {
-    matches!(case.limits, Limits { budget: None, deadline: Some(_) })
-}
-
 fn tell_plan(case: &Case<'_>, planned: &Planned) {
     let (makespan, cost) = (planned.makespan(), planned.cost());
     let budget =
@@ -96,8 +91,10 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
     tell!("  makespan  {:>14}{}", time(makespan), deadline.unwrap_or_default());
     tell!("  cost      {:>14}{}", money(case, cost), budget.unwrap_or_default());
     if let Some(bound) = planned.bound {
-        let (what, reached, less) =
-            if is_for_cost(case) { (money(case, bound), cost, "cheaper") } else { (time(bound), makespan, "faster") };
+        let (what, bound, reached, less) = match bound {
+            Bound::Cost(bound) => (money(case, bound), bound, cost, "cheaper"),
+            Bound::Time(bound) => (time(bound), bound, makespan, "faster"),
+        };
         let gap = 1.0 - bound as f64 / reached.max(1) as f64;
         let word = match planned.is_proven {
             true => "proven: no plan is better".to_owned(),
@@ -122,6 +119,12 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
     line("machine", &mut columns.iter().map(|column| (*column).to_owned()));
     for (name, cells) in names.zip(rows) {
         line(&name, &mut cells.into_iter());
+    }
+    if let Decided::Instances(schedule) = &planned.decided {
+        let data = Schedule::charge_for_data(case.problem, &schedule.moved);
+        if data > Money::ZERO {
+            line("for moving data", &mut std::iter::once(format!("{:>62}", money(case, data.0))));
+        }
     }
 }
 
@@ -171,8 +174,7 @@ pub fn listed(frontier: &Frontier) -> Vec<(usize, Point)> {
 }
 
 fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
-    let is_exact = case.policy.name == "optimal";
-    let exact = if is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
+    let exact = if frontier.is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
     tell!("cost and makespan, {} by {}: {exact}", words::count(frontier.points.len() as u64, "plan"), case.policy);
     let points = listed(frontier);
     let slowest = frontier.points.first().map_or(1, |point| point.makespan.max(1)) as f64;
@@ -223,11 +225,8 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible) -> Failure {
                 money(case, *cost_in_time),
                 time(*time_for_budget)
             );
-            let remedy = format!(
-                "give --budget {} or --deadline {}, or try --planner optimal",
-                Money(*cost_in_time),
-                exact_seconds(*time_for_budget)
-            );
+            let remedy =
+                format!("give --budget {} or --deadline {}", Money(*cost_in_time), exact_seconds(*time_for_budget));
             Failure::bad_input(message, remedy)
         }
     }

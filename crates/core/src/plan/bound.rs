@@ -15,7 +15,7 @@ use super::catalogue::Machine;
 use super::graph::Graph;
 use super::instances::Problem;
 use super::optimal;
-use super::planner::{Asked, Decided, Limits, Planned};
+use super::planner::{Asked, Bound, Decided, Limits, Planned};
 use super::stages::Stages;
 use super::table::{Row, Table};
 
@@ -31,20 +31,21 @@ enum Goal {
     Cost { deadline: u64 },
 }
 
-/// A time that no plan within the limits is shorter than, or with a deadline only, a cost that none is below. Nothing if there is none to be found.
-pub fn bound(asked: &Asked<'_>, limits: Limits, planned: &Planned) -> Option<u64> {
+/// What no plan within the limits is better than, as far as that can be found out.
+pub fn bound(asked: &Asked<'_>, limits: Limits, planned: &Planned) -> Option<Bound> {
     let goal = match limits {
         Limits { budget: None, deadline: Some(deadline) } => Goal::Cost { deadline },
         Limits { budget, .. } => Goal::Time { budget },
     };
-    let (bound, reached) = match &planned.decided {
-        Decided::Types(_) => (of_stages(asked.stages(), goal)?, planned),
-        Decided::Instances(_) => (of_instances(asked, goal, planned.makespan())?, planned),
+    let bound = match &planned.decided {
+        Decided::Types(_) => of_stages(asked.stages(), goal)?,
+        Decided::Instances(_) => of_instances(asked, goal, planned.makespan())?,
     };
-    let reached = match goal {
-        Goal::Time { .. } => reached.makespan(),
-        Goal::Cost { .. } => reached.cost(),
+    let (bound, reached) = match goal {
+        Goal::Time { .. } => (Bound::Time(bound), Bound::Time(planned.makespan())),
+        Goal::Cost { .. } => (Bound::Cost(bound), Bound::Cost(planned.cost())),
     };
+    debug_assert!(bound <= reached, "a plan is better than none can be: {bound:?}, {reached:?}");
     Some(bound.min(reached))
 }
 
@@ -108,12 +109,15 @@ fn crowded(problem: &Problem<'_>, slots: u64) -> u64 {
 /// The stages, in which every task is charged for its share of an instance that is had no longer than this.
 fn relaxed(asked: &Asked<'_>, longest: u64) -> Option<Stages> {
     let (problem, layout) = (asked.problem, asked.layout);
-    let rates: Vec<Rate> = problem.catalogue.machines.iter().map(|machine| Rate::of(machine, longest)).collect();
+    let rates: Vec<Option<Rate>> =
+        problem.catalogue.machines.iter().map(|machine| Rate::of(machine, longest)).collect();
     let table = |task: u32| {
         let row = |machine: u16| {
+            // Who is there only when all is over does not come into question.
+            let rate = rates[usize::from(machine)].as_ref()?;
             let time = problem.time(task, machine)?;
             let share = [problem.need(task, machine), problem.has(machine)].map(|need| u128::from(need.cpus_milli));
-            Some(Row { time, price: rates[usize::from(machine)].price(time, share), machine })
+            Some(Row { time, price: rate.price(time, share), machine })
         };
         Table::of((0..problem.types() as u16).filter_map(row))
     };
@@ -136,15 +140,14 @@ struct Rate {
 
 impl Rate {
     /// What is charged in whole units is best had for as many of them as there is time, or until the end.
-    fn of(machine: &Machine, longest: u64) -> Rate {
+    fn of(machine: &Machine, longest: u64) -> Option<Rate> {
         let unit = machine.billing.unit_ns.max(1);
-        let rates = [longest / unit * unit, longest].map(|had| Rate {
-            money: machine.billing.charge(machine.price, had).0,
-            time_ns: had.saturating_sub(machine.start_ns),
+        let rates = [longest / unit * unit, longest].into_iter().filter_map(|had| {
+            let time_ns = had.checked_sub(machine.start_ns).filter(|time| *time > 0)?;
+            Some(Rate { money: machine.billing.charge(machine.price, had).0, time_ns })
         });
-        let [whole, all] = rates;
-        let product = |one: Rate, other: Rate| u128::from(one.money) * u128::from(other.time_ns);
-        if product(whole, all) < product(all, whole) { whole } else { all }
+        let product = |one: &Rate, other: &Rate| u128::from(one.money) * u128::from(other.time_ns);
+        rates.min_by(|one, other| product(one, other).cmp(&product(other, one)))
     }
 
     /// For so long, and for this share of the cores: never too much.
@@ -169,6 +172,7 @@ mod tests {
 
     /// The plan of a planner for some limits on these machines, and what none is better than.
     fn bounded(machines: &str, planner: &str, limits: Limits) -> (Planned, u64) {
+        // That it is not better than the plan is asserted where it is worked out.
         let flow = Workflow::parse(FLOW, Format::Yaml, "f", &NoFiles).unwrap();
         let catalogue = read_machines(machines, "m.yaml").unwrap();
         let known = Times::default();
@@ -184,7 +188,7 @@ mod tests {
         let own = by_name(&name.parse().unwrap()).unwrap();
         let own = if is_rented { Box::new(Rented(own)) } else { own };
         let planned = own.plan(&asked, limits).unwrap();
-        let bound = bound(&asked, limits, &planned).unwrap();
+        let (Bound::Time(bound) | Bound::Cost(bound)) = bound(&asked, limits, &planned).unwrap();
         (planned, bound)
     }
 
@@ -204,6 +208,14 @@ mod tests {
         let alone = by_hour.replace("count: 3", "count: 1");
         let (planned, bound) = bounded(&alone, "fit", Limits::default());
         assert_eq!((planned.makespan(), bound), (36 * MINUTE, MINUTE + 65 * MINUTE / 2));
+    }
+
+    #[test]
+    fn who_is_there_too_late_does_not_count() {
+        let alone = "machines: { small: { price: 0.60 } }";
+        let late = "machines: { small: { price: 0.60 }, late: { price: 9, speed: 8, start: 1h } }";
+        let limits = Limits { budget: Some(1_000_000_000_000), deadline: None };
+        assert_eq!(bounded(alone, "fit", limits).1, bounded(late, "fit", limits).1);
     }
 
     #[test]

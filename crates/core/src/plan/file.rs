@@ -17,13 +17,13 @@
 //! instances:
 //!   m3.medium-1: { type: m3.medium, from: 0s, until: 312s, cost: 0.067 }
 //! tasks:
-//!   blast:1: { on: m3.medium-1, from: 60s, until: 90s }
+//!   blast:1: { instance: m3.medium-1, from: 60s, until: 90s }
 //! ```
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, map};
 use super::instances::{Instance, Run, Schedule};
 use super::joined::prefixes;
 use super::layout::Layout;
@@ -179,7 +179,7 @@ fn write_rented(rented: &Rented, flow: &Workflow, catalogue: &Catalogue, text: &
         let Run { instance, begin, end } = rented.runs[task.index()];
         let _ = writeln!(
             text,
-            "  {}: {{ on: {}, from: {}, until: {} }}",
+            "  {}: {{ instance: {}, from: {}, until: {} }}",
             quoted(&flow.name(task)),
             quoted(&names[instance as usize]),
             exact_seconds(begin),
@@ -213,6 +213,8 @@ struct Reader<'a> {
     instances: Vec<Instance>,
     numbers: BTreeMap<String, u32>,
     runs: Vec<Run>,
+    /// Single tasks by their names: a plan of instances names each.
+    tasks: BTreeMap<String, TaskId>,
 }
 
 impl<'a> Reader<'a> {
@@ -225,14 +227,14 @@ impl<'a> Reader<'a> {
             instances: Vec::new(),
             numbers: BTreeMap::new(),
             runs: vec![Run { instance: NOWHERE, begin: 0, end: 0 }; flow.task_count()],
+            tasks: flow.tasks().map(|task| (flow.name(task), task)).collect(),
         }
     }
 
     fn read_instances(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
-        for (name, value) in map(key, value, "write a line `name: { type: …, from: …, until: … }` for each instance")?
-        {
+        for (name, value) in map(key, value, "{ name: { type: …, from: …, until: … } }")? {
             let mut instance = Instance { machine: NOBODY, from: 0, until: 0 };
-            for (key, value) in map(&name, value, "write { type: …, from: …, until: … }")? {
+            for (key, value) in map(&name, value, "{ type: …, from: …, until: … }")? {
                 let said = scalar(&key, value)?;
                 match key.text.as_str() {
                     "type" => instance.machine = self.machine(&said)?,
@@ -257,16 +259,30 @@ impl<'a> Reader<'a> {
     }
 
     fn read_tasks(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
-        for (name, value) in map(key, value, "write a line `name: machine` for each task")? {
+        let mut of_one = Vec::new();
+        for (name, value) in map(key, value, "{ name: machine }")? {
             let (machine, run) = self.place(&name, value)?;
-            let tasks = self
-                .flow
-                .find(&format!("{}{}", self.prefix, name.text))
-                .map_err(|_| Problem::new(name.mark, self.unknown(&name.text), self.remedy()).spanning(&name.text))?;
+            let own_name = format!("{}{}", self.prefix, name.text);
+            let tasks = match self.tasks.get(&own_name) {
+                Some(task) => Ok(vec![*task]),
+                None => self.flow.find(&own_name),
+            };
+            let tasks = tasks.map_err(|_| {
+                Problem::new(name.mark, self.unknown(&name.text), self.remedy(&name.text)).spanning(&name.text)
+            })?;
+            if let [task] = tasks.as_slice() {
+                of_one.push((*task, machine, run));
+                continue;
+            }
             for task in tasks {
                 self.machine_of[task.index()] = machine;
                 self.runs[task.index()] = run;
             }
+        }
+        // What is said of one task counts more than what is said of all that are alike, in whichever order.
+        for (task, machine, run) in of_one {
+            self.machine_of[task.index()] = machine;
+            self.runs[task.index()] = run;
         }
         Ok(())
     }
@@ -278,9 +294,10 @@ impl<'a> Reader<'a> {
         format!("the part `{}` of the workflow has no task `{name}`", self.prefix.trim_end_matches('.'))
     }
 
-    fn remedy(&self) -> String {
+    fn remedy(&self, name: &str) -> String {
         let again = "make the plan anew with `throng plan`";
-        match prefixes(self.flow).first().filter(|_| self.prefix.is_empty()) {
+        let is_part = |prefix: &&&str| self.flow.find(&format!("{prefix}.{name}")).is_ok();
+        match prefixes(self.flow).iter().filter(|_| self.prefix.is_empty()).find(is_part) {
             Some(prefix) => format!("{again}, or say for which part of the workflow it is: --plan {prefix}=FILE"),
             None => again.to_owned(),
         }
@@ -289,14 +306,14 @@ impl<'a> Reader<'a> {
     /// Where a task is: on a type, or on an instance from some time to another.
     fn place(&self, name: &Text, value: Value) -> Result<(u16, Run), Problem> {
         let mut run = Run { instance: NOWHERE, begin: 0, end: 0 };
-        let Value::Map { entries, .. } = value else {
+        if !matches!(value, Value::Map { .. }) {
             let said = scalar(name, value)?;
             return Ok((self.machine(&said)?, run));
-        };
-        for (key, value) in entries {
+        }
+        for (key, value) in map(name, value, "{ instance: …, from: …, until: … }")? {
             let said = scalar(&key, value)?;
             match key.text.as_str() {
-                "on" => {
+                "instance" => {
                     run.instance = *self.numbers.get(&said.text).ok_or_else(|| {
                         let message = format!("there is no instance `{}`", said.text);
                         Problem::new(said.mark, message, "list it under `instances`").spanning(&said.text)
@@ -304,13 +321,17 @@ impl<'a> Reader<'a> {
                 }
                 "from" => run.begin = time(&key, &said)?,
                 "until" => run.end = time(&key, &said)?,
-                _ => return Err(unknown_key(&key, "of a planned task", &["on", "from", "until"])),
+                _ => return Err(unknown_key(&key, "of a planned task", &["instance", "from", "until"])),
             }
         }
         let Some(instance) = self.instances.get(run.instance as usize) else {
             let message = format!("the task `{}` is on no instance", name.text);
-            return Err(Problem::new(name.mark, message, "write `on: ` and an instance"));
+            return Err(Problem::new(name.mark, message, "write `instance: ` and the name of one"));
         };
+        if run.end < run.begin {
+            let message = format!("the task `{}` ends before it begins", name.text);
+            return Err(Problem::new(name.mark, message, "write an `until` that is not before `from`"));
+        }
         Ok((instance.machine, run))
     }
 
@@ -338,13 +359,6 @@ impl<'a> Reader<'a> {
             return Err(say(task, "on which type, and not on which instance, is the task"));
         }
         Ok((self.machine_of, Some(Rented { instances: self.instances, runs: self.runs })))
-    }
-}
-
-fn map(key: &Text, value: Value, remedy: &str) -> Result<Vec<(Text, Value)>, Problem> {
-    match value {
-        Value::Map { entries, .. } => Ok(entries),
-        _ => Err(Problem::new(key.mark, format!("`{}` needs a map", key.text), remedy)),
     }
 }
 
@@ -413,7 +427,7 @@ mod tests {
         let plan = PlanFile { head: Vec::new(), machine_of: vec![0, 1, 0, 0], rented: Some(rented) };
         let text = plan.write(&flow, &catalogue);
         assert!(text.contains("  small-1: { type: small, from: 0s, until: 1.5s, cost: "), "{text}");
-        assert!(text.contains("  \"a:3\": { on: small-2, from: 0.000000003s, until: 0.000000004s }"), "{text}");
+        assert!(text.contains("  \"a:3\": { instance: small-2, from: 0.000000003s, until: 0.000000004s }"), "{text}");
         assert_eq!(PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap(), plan);
         let with = |instances: &str, tasks: &str| format!("throng-plan: 1\ninstances: {instances}\ntasks: {tasks}");
         for (text, message) in [
@@ -421,13 +435,21 @@ mod tests {
             (with("{ x: { from: 1s } }", "{}"), "`x` has no type"),
             (with("{ x: { type: small, from: 2s, until: 1s } }", "{}"), "given back before"),
             (with("{ x: { type: small, when: 2s } }", "{}"), "unknown key `when`"),
-            (with("{ x: { type: small } }", "{ a: { on: y } }"), "there is no instance `y`"),
+            (with("{ x: { type: small } }", "{ a: { instance: y } }"), "there is no instance `y`"),
             (with("{ x: { type: small } }", "{ a: { from: 1s } }"), "is on no instance"),
-            (with("{ x: { type: small } }", "{ a: { on: x }, b: small }"), "not on which instance, is the task `b`"),
+            (with("{ x: { type: small } }", "{ a: { instance: x, from: 2s, until: 1s } }"), "ends before it begins"),
+            (with("{ x: { type: small }, x: { type: large } }", "{}"), "`x`"),
+            (with("{ x: { type: small } }", "{ a: { instance: x }, a: { instance: x } }"), "`a`"),
+            (
+                with("{ x: { type: small } }", "{ a: { instance: x }, b: small }"),
+                "not on which instance, is the task `b`",
+            ),
         ] {
             let error = PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
         }
+        let one_first = "throng-plan: 1\ntasks: { 'a:2': large, a: small, b: small }";
+        assert_eq!(PlanFile::read(one_first, "p.yaml", &flow, &catalogue).unwrap().machine_of, [0, 1, 0, 0]);
         for (text, message) in [
             ("tasks: {}", "this is no plan"),
             ("throng-plan: 2\ntasks: {}", "of version `2`"),

@@ -11,6 +11,15 @@ pub struct Point {
     pub makespan: u64,
 }
 
+/// Plans that a planner knows without being asked for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Curve {
+    /// Plans of which each is faster and dearer than the one before.
+    pub points: Vec<Point>,
+    /// Whether no plan is better than any of these, and none between them is missing.
+    pub is_exact: bool,
+}
+
 /// The curve, from the cheapest plan to the fastest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frontier {
@@ -18,20 +27,23 @@ pub struct Frontier {
     pub points: Vec<Point>,
     /// Which of them is the knee: before it a little more money brings much, after it much more money a little.
     pub knee: usize,
+    /// Whether no plan is better than any of these, and none between them is missing.
+    pub is_exact: bool,
 }
 
 impl Frontier {
     /// The curve of a planner, found with so many budgets, or read off if it can be.
     pub fn of(asked: &Asked<'_>, planner: &dyn Plan, budgets: u64) -> Frontier {
-        let points = planner.curve(asked).unwrap_or_else(|| {
+        let Curve { points, is_exact } = planner.curve(asked).unwrap_or_else(|| {
             let stages = asked.stages();
             let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
             let budget = |at: u64| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64;
             let limits = |at| Limits { budget: Some(budget(at)), deadline: None };
             let plans = (0..=budgets.max(1)).filter_map(|at| planner.plan(asked, limits(at)).ok());
-            useful(plans.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() }).collect())
+            let points = plans.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() }).collect();
+            Curve { points: useful(points), is_exact: false }
         });
-        Frontier { knee: knee(&points), points }
+        Frontier { knee: knee(&points), points, is_exact }
     }
 
     /// The least that this curve costs to keep a deadline.

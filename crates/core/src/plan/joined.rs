@@ -120,7 +120,7 @@ mod tests {
                 &format!("instances: {{ i: {{ type: one, from: {from}s, until: {until}s }} }}\ntasks: {tasks}"),
             )
         };
-        let on = |from: u64| format!("{{ on: i, from: {from}s, until: {}s }}", from + 9);
+        let on = |from: u64| format!("{{ instance: i, from: {from}s, until: {}s }}", from + 9);
         let early = rented("a", 0, &format!("{{ x: {}, y: {} }}", on(0), on(10)));
         let later = rented("b", 60, &format!("{{ x: {} }}", on(60)));
         let whole = join(&[early.clone(), later]).unwrap().rented.unwrap();

@@ -4,7 +4,7 @@ use super::critical_greedy::CriticalGreedy;
 use super::exchange::{Gain, Loss, Weights};
 use super::extremes::Extreme;
 use super::fit::{Effort, Fit};
-use super::frontier::Point;
+use super::frontier::Curve;
 use super::ggb::Ggb;
 use super::greedy::Greedy;
 use super::greedy_stage::GreedyStage;
@@ -24,6 +24,27 @@ pub struct Limits {
     pub budget: Option<u64>,
     /// The longest that it may take.
     pub deadline: Option<u64>,
+}
+
+impl Limits {
+    /// Whether the cheapest plan is wanted, and not the fastest: who only says by when wants no more than that.
+    pub fn is_for_cost(&self) -> bool {
+        self.budget.is_none() && self.deadline.is_some()
+    }
+
+    /// Whether something that costs and takes so much keeps them.
+    pub fn keeps(&self, cost: u64, makespan: u64) -> bool {
+        self.budget.is_none_or(|budget| cost <= budget) && self.deadline.is_none_or(|deadline| makespan <= deadline)
+    }
+}
+
+/// What no plan within limits is better than.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bound {
+    /// None is faster.
+    Time(u64),
+    /// None is cheaper.
+    Cost(u64),
 }
 
 /// What a planner is given.
@@ -62,8 +83,8 @@ pub struct Planned {
     pub decided: Decided,
     /// Whether nothing better keeps the limits.
     pub is_proven: bool,
-    /// What no plan that keeps the limits is better than, if that was found out on the way: a time, or with a deadline only a cost.
-    pub bound: Option<u64>,
+    /// What no plan that keeps the limits is better than, if that was found out on the way.
+    pub bound: Option<Bound>,
 }
 
 impl Planned {
@@ -138,7 +159,7 @@ pub trait Plan {
     }
 
     /// The curve of all plans that are worth it, if it can be read off.
-    fn curve(&self, _asked: &Asked<'_>) -> Option<Vec<Point>> {
+    fn curve(&self, _asked: &Asked<'_>) -> Option<Curve> {
         None
     }
 }
@@ -230,17 +251,17 @@ fn within<P: Plan + ?Sized>(planner: &P, asked: &Asked<'_>, limits: Limits) -> R
             _ => Ok(planned),
         };
     };
-    let planned = planner.for_deadline(asked, deadline)?;
-    match limits.budget {
-        Some(budget) if planned.cost() > budget => {
-            let other = planner.for_budget(asked, budget);
-            if other.makespan() <= deadline && other.cost() <= budget {
-                return Ok(other);
-            }
-            Err(Infeasible::Both { cost_in_time: planned.cost(), time_for_budget: other.makespan() })
-        }
-        _ => Ok(planned),
+    let Some(budget) = limits.budget else { return planner.for_deadline(asked, deadline) };
+    // The fastest for the money, if that is early enough; some planners do better when they are asked for a time.
+    let fastest = planner.for_budget(asked, budget);
+    if limits.keeps(fastest.cost(), fastest.makespan()) {
+        return Ok(fastest);
     }
+    let cheapest = planner.for_deadline(asked, deadline)?;
+    if limits.keeps(cheapest.cost(), cheapest.makespan()) {
+        return Ok(Planned { bound: None, is_proven: false, ..cheapest });
+    }
+    Err(Infeasible::Both { cost_in_time: cheapest.cost(), time_for_budget: fastest.makespan() })
 }
 
 /// So often a budget is halved to find the least that keeps a deadline: then it is known to a millionth of a millionth.

@@ -4,7 +4,8 @@
 //! that `fit` uses. Their own costs say little about what instances cost, so they are asked for plans for many budgets, and the one whose
 //! instances keep the limits best is taken.
 
-use super::fit::packed;
+use super::fit::{packed, packed_curve};
+use super::frontier::Curve;
 use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
 
 /// With so many budgets a planner is asked, from the cheapest of its plans to the fastest.
@@ -23,6 +24,11 @@ impl Plan for Rented {
         let guesses = guesses(self.0.as_ref(), asked, BUDGETS);
         let schedule = packed(asked.problem, &guesses, limits, &mut || (asked.may_go_on)())?;
         Ok(Planned::unproven(Decided::Instances(schedule)))
+    }
+
+    fn curve(&self, asked: &Asked<'_>) -> Option<Curve> {
+        let guesses = guesses(self.0.as_ref(), asked, BUDGETS);
+        Some(packed_curve(asked.problem, &guesses, &mut || (asked.may_go_on)()))
     }
 }
 

@@ -5,15 +5,13 @@ use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
 
 use super::super::money::Money;
 use super::written::{count, entries, is_xml, map, positive, unknown, value};
-use super::{Billing, Catalogue, HOUR_NS, MINUTE_NS, Machine, SECOND_NS, Transfer, xml};
+use super::{ANY_MEMORY, Billing, Catalogue, HOUR_NS, MINUTE_NS, Machine, SECOND_NS, Transfer, xml};
 
 const TOP: [&str; 4] = ["currency", "billing", "transfer", "machines"];
 const OF_MACHINE: [&str; 9] = ["cpus", "memory", "clock", "speed", "price", "count", "start", "bandwidth", "billing"];
 const EXAMPLE: &str = "{ cpus: 2, memory: 8GB, price: 0.10 }";
 /// A machine without any other word has such a network.
 const BANDWIDTH: u64 = 125_000_000;
-/// What a machine without any other word has of memory: nobody who does not say so wants to be limited by it.
-const MEMORY_BYTES: u64 = 1 << 50;
 
 /// Reads a catalogue; `name` is that of the file, which says how it is written.
 pub fn read(text: &str, name: &str) -> Result<Catalogue, Problems> {
@@ -51,7 +49,7 @@ fn read_machine(name: Text, value: Value, billing: Billing) -> Result<Machine, P
     let mut machine = Machine {
         name: name.text.clone(),
         cpus: 1,
-        memory_bytes: MEMORY_BYTES,
+        memory_bytes: ANY_MEMORY,
         clock_khz: None,
         speed: 1.0,
         price: Money::ZERO,

@@ -15,6 +15,7 @@ mod xml;
 
 pub use given::read as read_machines;
 pub use times::{TaskTime, Times, plain, read as read_times};
+pub(super) use written::map;
 
 use super::money::Money;
 
@@ -95,6 +96,9 @@ pub struct Machine {
     pub billing: Billing,
 }
 
+/// What a machine has of memory of which nobody says how much: nobody who does not say so wants to be limited by it.
+pub const ANY_MEMORY: u64 = 1 << 50;
+
 impl Machine {
     /// How long it takes to bring so many bytes to it.
     pub fn moving(&self, bytes: u64) -> u64 {
@@ -147,7 +151,7 @@ impl Catalogue {
         let distance = |machine: &Machine| {
             apart(machine.clock_khz, attributes.clock_khz)
                 + attributes.cpus.map_or(0.0, |cpus| f64::from(machine.cpus.abs_diff(cpus)))
-                + apart(Some(machine.memory_bytes), attributes.memory_bytes)
+                + apart(Some(machine.memory_bytes).filter(|bytes| *bytes < ANY_MEMORY), attributes.memory_bytes)
         };
         let distances = self.machines.iter().map(distance).enumerate();
         distances.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
@@ -193,6 +197,12 @@ mod tests {
         assert_eq!((nearest(2, 5), nearest(6, 30)), (Some(0), Some(1)));
         assert_eq!(catalogue.nearest(&Attributes { cpus: Some(9), ..Attributes::default() }), Some(1));
         assert_eq!(catalogue.nearest(&Attributes::default()), None);
+        // Of a type that says nothing of memory, only cores count.
+        let mut unsaid = machine("unsaid", 2, 4, None);
+        unsaid.memory_bytes = ANY_MEMORY;
+        let silent = Catalogue { machines: vec![machine("huge", 96, 4, None), unsaid], ..Catalogue::default() };
+        let real = Attributes { cpus: Some(2), memory_bytes: Some(5 << 30), ..Attributes::default() };
+        assert_eq!(silent.nearest(&real), Some(1));
         assert_eq!(catalogue.find("large"), Some(1));
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn entries(text: &str, name: &str) -> Result<Vec<(Text, Value)>, Prob
 }
 
 /// The entries of a map below a key, each once.
-pub(super) fn map(key: &Text, value: Value, example: &str) -> Result<Vec<(Text, Value)>, Problem> {
+pub(in crate::plan) fn map(key: &Text, value: Value, example: &str) -> Result<Vec<(Text, Value)>, Problem> {
     let mark = value.mark();
     let Value::Map { entries, .. } = value else {
         let message = format!("`{}` needs a map, not {}", key.text, value.shape());

@@ -12,7 +12,7 @@ use crate::workflow::reading::{Mark, Problem};
 use super::super::money::Money;
 use super::given::clock;
 use super::times::{TaskTime, Times};
-use super::{Billing, Catalogue, MINUTE_NS, Machine, SECOND_NS};
+use super::{ANY_MEMORY, Billing, Catalogue, MINUTE_NS, Machine, SECOND_NS};
 
 /// Deeper than this nothing of the kind is.
 const DEPTH_LIMIT: usize = 16;
@@ -73,7 +73,7 @@ pub(super) fn machines(text: &str) -> Result<Catalogue, Problem> {
         catalogue.machines.push(Machine {
             name: name.to_owned(),
             cpus: element.value("numProcessors", number)?.unwrap_or(1),
-            memory_bytes: element.value("totalPhysicalMemory", size)?.unwrap_or(1 << 50),
+            memory_bytes: element.value("totalPhysicalMemory", size)?.unwrap_or(ANY_MEMORY),
             clock_khz: element.value("cpuFrequency", clock)?,
             speed: 1.0,
             price,

@@ -20,8 +20,6 @@ use crate::plan::graph::Graph;
 #[derive(Clone, Copy, Debug)]
 struct Node {
     time: u64,
-    /// The longest way from it to the end, or more.
-    rest: u64,
     /// More than that of those before it.
     depth: u32,
     /// How many had become shorter when the rest was found to be what it is.
@@ -35,6 +33,8 @@ struct Node {
 pub(super) struct Paths {
     /// All nodes, and then one that is before all of them: the beginning.
     nodes: Vec<Node>,
+    /// For each the longest way from it to the end, or more. They are looked at far more often than all else.
+    rests: Vec<u64>,
     behind: Vec<u32>,
     crowds: Crowds,
     critical: Members,
@@ -62,17 +62,19 @@ impl Paths {
             } else {
                 behind.extend(first.clone());
             }
-            nodes.push(Node { time, rest: 0, depth, known_at: 0, behind: (begin, behind.len() as u32) });
+            nodes.push(Node { time, depth, known_at: 0, behind: (begin, behind.len() as u32) });
         }
+        let mut rests = vec![0; nodes.len()];
         for at in (0..count).rev().chain([count]) {
             let (begin, end) = nodes[at].behind;
-            let rests = behind[begin as usize..end as usize].iter().map(|other| nodes[*other as usize].rest);
-            nodes[at].rest = nodes[at].time + rests.max().unwrap_or(0);
+            let longest = behind[begin as usize..end as usize].iter().map(|other| rests[*other as usize]).max();
+            rests[at] = nodes[at].time + longest.unwrap_or(0);
         }
         let lists = nodes.iter().map(|node| &behind[node.behind.0 as usize..node.behind.1 as usize]);
-        let crowds = Crowds::new(lists, |node| nodes[node as usize].rest);
+        let crowds = Crowds::new(lists, |node| rests[node as usize]);
         let mut paths = Paths {
             nodes,
+            rests,
             behind,
             crowds,
             critical: Members::new(count + 1),
@@ -87,7 +89,7 @@ impl Paths {
 
     /// How long the longest way is.
     pub(super) fn makespan(&self) -> u64 {
-        self.nodes[self.beginning() as usize].rest
+        self.rests[self.beginning() as usize]
     }
 
     /// Whether a longest way leads through a node.
@@ -102,7 +104,7 @@ impl Paths {
         }
         let shorter = &mut self.nodes[node as usize];
         shorter.time -= by;
-        shorter.rest -= by;
+        self.rests[node as usize] -= by;
         self.now += 1;
         while self.shortened.last().is_some_and(|(depth, _)| *depth <= shorter.depth) {
             self.shortened.pop();
@@ -131,13 +133,14 @@ impl Paths {
         self.searched.push((node, least));
         while let Some(&(number, least)) = self.searched.last() {
             let longest = self.longest_behind(number);
-            let node = &mut self.nodes[number as usize];
-            node.rest = node.time + longest.map_or(0, |(rest, _)| rest);
-            if node.rest < least {
+            let time = self.nodes[number as usize].time;
+            let rest = time + longest.map_or(0, |(rest, _)| rest);
+            self.rests[number as usize] = rest;
+            if rest < least {
                 self.searched.pop();
                 continue;
             }
-            let rest_needed = least.saturating_sub(node.time);
+            let rest_needed = least.saturating_sub(time);
             match longest {
                 Some((_, next)) if !self.is_known(next) => self.searched.push((next, rest_needed)),
                 _ => self.found(),
@@ -149,14 +152,12 @@ impl Paths {
     /// as long as it seemed.
     fn found(&mut self) {
         while let Some((found, _)) = self.searched.pop() {
-            let found = &mut self.nodes[found as usize];
-            found.known_at = self.now;
-            let rest = found.rest;
+            self.nodes[found as usize].known_at = self.now;
             let Some((before, least)) = self.searched.last_mut() else { return };
-            let before = &self.nodes[*before as usize];
-            if before.rest > before.time + rest {
+            let rest = self.nodes[*before as usize].time + self.rests[found as usize];
+            if self.rests[*before as usize] > rest {
                 // Another may be longer.
-                *least = (*least).max(before.time + rest);
+                *least = (*least).max(rest);
                 return;
             }
         }
@@ -164,8 +165,8 @@ impl Paths {
 
     /// Who has the longest rest behind a node, as far as is known.
     fn longest_behind(&mut self, node: u32) -> Option<(u64, u32)> {
-        let (nodes, (begin, end)) = (&self.nodes, self.nodes[node as usize].behind);
-        let rest = |other: u32| nodes[other as usize].rest;
+        let (rests, (begin, end)) = (&self.rests, self.nodes[node as usize].behind);
+        let rest = |other: u32| rests[other as usize];
         if (end - begin) as usize > MANY {
             return Some(self.crowds.longest_behind(node, rest));
         }
@@ -179,18 +180,18 @@ impl Paths {
         let (mut at, mut tied) = (0, std::mem::take(&mut self.tied));
         while let Some(number) = self.critical.get(at) {
             at += 1;
-            let Node { time, rest, behind: (begin, end), .. } = self.nodes[number as usize];
-            let rest = rest - time;
+            let Node { time, behind: (begin, end), .. } = self.nodes[number as usize];
+            let rest = self.rests[number as usize] - time;
             if (end - begin) as usize > MANY {
                 self.crowds.as_long_behind(number, rest, &mut tied);
             } else {
                 tied.extend(&self.behind[begin as usize..end as usize]);
             }
             for next in tied.drain(..) {
-                if self.nodes[next as usize].rest == rest && !self.is_known(next) {
+                if self.rests[next as usize] == rest && !self.is_known(next) {
                     self.search(next, rest);
                 }
-                if self.nodes[next as usize].rest == rest && self.critical.add(number, next) {
+                if self.rests[next as usize] == rest && self.critical.add(number, next) {
                     became.push(next);
                 }
             }

@@ -43,6 +43,10 @@ pub(super) fn first_fleets(most: &[u32]) -> Vec<Vec<u32>> {
 /// Times to aim at, as parts of some time, in hundredths.
 pub(super) const TARGETS: [u64; 8] = [100, 106, 115, 130, 160, 200, 300, 500];
 
+/// The same for all instances that there are, of which any may be used.
+pub(super) const FINE_TARGETS: [u64; 22] =
+    [100, 103, 106, 110, 115, 122, 130, 140, 150, 165, 180, 200, 225, 250, 300, 350, 400, 500, 650, 800, 1100, 1600];
+
 /// How much earlier or later is tried beside a draft, in hundredths of what it takes.
 const NUDGES: [u64; 7] = [70, 85, 93, 97, 100, 104, 115];
 

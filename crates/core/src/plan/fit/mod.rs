@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The thesis leaves it for later. Whoever is charged by the hour does not pay for tasks but for fleets, so fleets are what is searched, and the packer
-//! decides the rest: that is why it wins where hours count. What other planners would do with the same packer is among the drafts, so it is never behind them. It loses where
+//! decides the rest: that is why it wins where hours count. Up to 2,000 tasks, what other planners would do with the same packer is among the drafts, so it is not behind them. It loses where
 //! nobody limits machines and every second is charged for itself: there, `optimal` proves what this only finds.
 //!
 //! The search ends after so many schedules, not after so much time: the same workflow has the same plan on every machine.
@@ -24,7 +24,7 @@ use super::catalogue::Catalogue;
 use super::critical_greedy::CriticalGreedy;
 use super::exchange::{Gain, Loss, Weights};
 use super::extremes::Extreme;
-use super::frontier::{Point, useful};
+use super::frontier::{Curve, Point, useful};
 use super::ggb::Ggb;
 use super::greedy::Greedy;
 use super::greedy_stage::GreedyStage;
@@ -44,9 +44,15 @@ pub struct Effort {
 }
 
 /// So many schedules are enough that more hardly ever help, and so many tasks are placed in some ten seconds.
-const USUAL: Effort = Effort { schedules: 3000, tasks: 3_000_000 };
+const USUAL: Effort = Effort { schedules: 6000, tasks: 3_000_000 };
 
 impl Effort {
+    const NO_END: Effort = Effort { schedules: usize::MAX, tasks: usize::MAX };
+
+    fn half(self) -> Effort {
+        Effort { schedules: self.schedules / 2, tasks: self.tasks / 2 }
+    }
+
     /// So many schedules, or as many as is usual.
     pub fn of(schedules: usize) -> Effort {
         if schedules == 0 { USUAL } else { Effort { schedules, tasks: usize::MAX } }
@@ -70,12 +76,10 @@ impl Plan for Fit {
         Ok(Planned::unproven(Decided::Instances(schedule)))
     }
 
-    fn curve(&self, asked: &Asked<'_>) -> Option<Vec<Point>> {
+    fn curve(&self, asked: &Asked<'_>) -> Option<Curve> {
         let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
-        let mut search = Search::new(asked.problem, &guesses, Limits::default(), self.0);
-        search.seed(&mut may_go_on);
-        search.climb(&mut may_go_on);
-        Some(curve(&search.entries))
+        let search = found(asked.problem, &guesses, Limits::default(), self.0, &mut may_go_on);
+        Some(Curve { points: curve(&search.entries), is_exact: false })
     }
 }
 
@@ -130,10 +134,35 @@ pub fn fit(
     effort: Effort,
     may_go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Schedule, Infeasible> {
-    let mut search = Search::new(problem, guesses, limits, effort);
-    search.seed(may_go_on);
-    search.climb(may_go_on);
-    search.best()
+    found(problem, guesses, limits, effort, may_go_on).best_for(limits)
+}
+
+/// All that a search comes across that looks for the best for some limits.
+///
+/// Half of the effort goes to what does not depend on limits, so that whoever asks for a budget and whoever asks for a deadline know of each other's plans. Who has two
+/// limits knows all that is found for either of them.
+fn found<'p>(
+    problem: &'p Problem<'_>,
+    guesses: &'p [Vec<u16>],
+    limits: Limits,
+    effort: Effort,
+    may_go_on: &mut dyn FnMut() -> bool,
+) -> Search<'p> {
+    let mut common = Search::new(problem, guesses, effort.half());
+    common.seed(may_go_on);
+    common.climb(Limits::default(), may_go_on);
+    let mut all = common.clone();
+    let has_both = limits.budget.is_some() && limits.deadline.is_some();
+    let parts = [Limits { deadline: None, ..limits }, Limits { budget: None, ..limits }];
+    let goals = parts.into_iter().filter(|_| has_both).chain([limits]);
+    for goal in goals {
+        let mut search = common.clone();
+        search.effort = effort;
+        search.aim(goal, may_go_on);
+        search.climb(goal, may_go_on);
+        all.learn(search);
+    }
+    all
 }
 
 /// The best schedule for some limits of those in which each task is on the type that a planner has given it: `guesses` are its plans for many budgets.
@@ -143,9 +172,16 @@ pub fn packed(
     limits: Limits,
     may_go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Schedule, Infeasible> {
-    let mut search = Search::new(problem, guesses, limits, Effort { schedules: usize::MAX, tasks: usize::MAX });
-    search.pack_guesses(may_go_on);
-    search.best()
+    let mut search = Search::new(problem, guesses, Effort::NO_END);
+    search.pack_guesses(limits.deadline, may_go_on);
+    search.best_for(limits)
+}
+
+/// The curve of all that such a planner comes across.
+pub fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut dyn FnMut() -> bool) -> Curve {
+    let mut search = Search::new(problem, guesses, Effort::NO_END);
+    search.pack_guesses(None, may_go_on);
+    Curve { points: curve(&search.entries), is_exact: false }
 }
 
 /// Who wants it faster wants this much of it at least, in hundredths.
@@ -155,9 +191,7 @@ const FASTER: u64 = 2;
 pub fn faster(asked: &Asked<'_>, than: &Schedule, most: usize) -> Vec<Schedule> {
     let limits = Limits { budget: None, deadline: Some(than.makespan - than.makespan * FASTER / 100) };
     let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
-    let mut search = Search::new(asked.problem, &guesses, limits, USUAL);
-    search.seed(&mut may_go_on);
-    search.climb(&mut may_go_on);
+    let search = found(asked.problem, &guesses, limits, USUAL, &mut may_go_on);
     let worth_it = curve(&search.entries).into_iter();
     let worth_it = worth_it.filter(|point| point.cost > than.cost.0 && Some(point.makespan) <= limits.deadline);
     let schedule = |point: Point| search.best_for(Limits { budget: Some(point.cost), deadline: None }).ok();

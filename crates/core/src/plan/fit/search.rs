@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::instances::{Problem, Schedule, pack};
 use super::super::planner::{Infeasible, Limits};
-use super::drafts::{Draft, TARGETS, beside, first_fleets, part_of};
+use super::drafts::{Draft, FINE_TARGETS, TARGETS, beside, first_fleets, part_of};
 use super::{Effort, most};
 
 /// A draft, and what came of it.
@@ -21,16 +21,20 @@ pub struct Entry {
 
 /// What is beyond a limit counts so many times: a draft a little beyond it is worth a look around, one far beyond it is not.
 const BEYOND: f64 = 4.0;
-/// Without a limit, schedules for so many budgets are looked for in turn.
-const BUDGETS: u64 = 12;
+/// So often the time that a budget pays for is halved.
+const HALVES: u32 = 16;
+/// Without a limit, schedules for so many budgets and deadlines are looked for in turn.
+const BETWEEN: u64 = 12;
+/// What is beyond the best so far is aimed at by these parts of what it takes or costs, in hundredths.
+const BEYOND_THE_BEST: [u64; 5] = [97, 90, 80, 65, 50];
 
 /// Drafts that were tried.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Search<'p> {
     problem: &'p Problem<'p>,
     guesses: &'p [Vec<u16>],
-    limits: Limits,
-    effort: Effort,
+    /// How much may be tried in all.
+    pub(super) effort: Effort,
     most: Vec<u32>,
     tried: BTreeSet<Draft>,
     /// All that gave a schedule.
@@ -39,9 +43,9 @@ pub struct Search<'p> {
 
 impl<'p> Search<'p> {
     /// A search that has not begun.
-    pub fn new(problem: &'p Problem<'p>, guesses: &'p [Vec<u16>], limits: Limits, effort: Effort) -> Search<'p> {
+    pub fn new(problem: &'p Problem<'p>, guesses: &'p [Vec<u16>], effort: Effort) -> Search<'p> {
         let most = most(problem.catalogue, problem.task_count());
-        Search { problem, guesses, limits, effort, most, tried: BTreeSet::new(), entries: Vec::new() }
+        Search { problem, guesses, effort, most, tried: BTreeSet::new(), entries: Vec::new() }
     }
 
     /// The schedule of a draft.
@@ -78,7 +82,7 @@ impl<'p> Search<'p> {
     pub fn seed(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
         let fastest = self.attempt(Draft::earliest(self.most.clone())).unwrap_or(0);
         let all = self.most.clone();
-        let targets = TARGETS.iter().map(|part| part_of(fastest, *part)).chain(self.limits.deadline);
+        let targets = FINE_TARGETS.iter().map(|part| part_of(fastest, *part));
         let mut drafts: Vec<Draft> = targets.map(|target| Draft::cheapest(all.clone(), target, None)).collect();
         drafts.extend(first_fleets(&self.most).into_iter().map(Draft::earliest));
         for draft in drafts {
@@ -87,16 +91,50 @@ impl<'p> Search<'p> {
             }
             self.attempt(draft);
         }
-        self.pack_guesses(may_go_on);
+        self.pack_guesses(None, may_go_on);
     }
 
-    /// Tries what planners of types would do.
-    pub fn pack_guesses(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
+    /// Tries what aims at limits: to be done just by a deadline, or as soon as there is enough money for.
+    pub(super) fn aim(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
+        let all = self.most.clone();
+        if let Some(deadline) = limits.deadline {
+            let guesses = (0..self.guesses.len() as u32).map(Some);
+            for guess in std::iter::once(None).chain(guesses) {
+                if !self.may_try() || !may_go_on() {
+                    return;
+                }
+                self.attempt(Draft::cheapest(all.clone(), deadline, guess));
+            }
+        }
+        let Some(budget) = limits.budget else { return };
+        let times = || self.entries.iter().map(|entry| entry.makespan);
+        let (Some(mut too_early), Some(mut late_enough)) = (times().min(), times().max()) else { return };
+        for _ in 0..HALVES {
+            let middle = too_early + (late_enough - too_early) / 2;
+            if middle == too_early || !self.may_try() || !may_go_on() {
+                return;
+            }
+            let draft = Draft::cheapest(all.clone(), middle, None);
+            self.attempt(draft.clone());
+            let cost = self.entries.iter().rev().find(|entry| entry.draft == draft).map(|entry| entry.cost);
+            if cost.is_some_and(|cost| cost <= budget) { late_enough = middle } else { too_early = middle }
+        }
+    }
+
+    /// Takes over what another search has found.
+    pub(super) fn learn(&mut self, other: Search<'p>) {
+        let known = other.entries.into_iter().filter(|entry| self.tried.insert(entry.draft.clone()));
+        self.entries.extend(known);
+    }
+
+    /// Tries what planners of types would do, perhaps for a deadline.
+    pub fn pack_guesses(&mut self, deadline: Option<u64>, may_go_on: &mut dyn FnMut() -> bool) {
         for guess in 0..self.guesses.len() as u32 {
             let mut earliest = Draft::earliest(self.most.clone());
             earliest.guess = Some(guess);
-            let Some(makespan) = self.attempt(earliest) else { continue };
-            let targets = TARGETS.iter().map(|part| part_of(makespan, *part)).chain(self.limits.deadline);
+            let known = self.entries.iter().find(|entry| entry.draft == earliest).map(|entry| entry.makespan);
+            let Some(makespan) = known.or_else(|| self.attempt(earliest)) else { continue };
+            let targets = TARGETS.iter().map(|part| part_of(makespan, *part)).chain(deadline);
             for target in targets {
                 if !self.may_guess() || !may_go_on() {
                     return;
@@ -107,15 +145,16 @@ impl<'p> Search<'p> {
     }
 
     /// Looks around the most promising drafts, one after the other.
-    pub fn climb(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
+    pub fn climb(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
         let mut turn = 0;
         while self.may_try() && may_go_on() {
-            let Some(at) = self.most_promising(turn) else { return };
+            let aim = if limits == Limits::default() { self.in_turn(turn) } else { self.or_beyond(limits, turn) };
             turn += 1;
+            let Some(at) = self.most_promising(aim) else { return };
             self.entries[at].is_looked_around = true;
             let draft = self.entries[at].draft.clone();
             let Some(schedule) = self.schedule(&draft) else { continue };
-            for draft in beside(&draft, &schedule, &self.most, self.limits.deadline) {
+            for draft in beside(&draft, &schedule, &self.most, aim.deadline) {
                 if !self.may_try() || !may_go_on() {
                     return;
                 }
@@ -125,41 +164,51 @@ impl<'p> Search<'p> {
     }
 
     /// The best draft that was not looked around.
-    fn most_promising(&self, turn: u64) -> Option<usize> {
-        let limits = if self.limits == Limits::default() { self.limits_in_turn(turn) } else { self.limits };
+    fn most_promising(&self, limits: Limits) -> Option<usize> {
         let open = self.entries.iter().enumerate().filter(|(_, entry)| !entry.is_looked_around);
         let scores = open.map(|(at, entry)| (score(entry, limits), at));
         scores.min_by(|(one, at), (other, place)| one.total_cmp(other).then(at.cmp(place))).map(|(_, at)| at)
     }
 
-    /// Where there is no limit, all of the curve is wanted: budgets from the least to the most that anything costs, one after the other.
-    fn limits_in_turn(&self, turn: u64) -> Limits {
-        let costs = self.entries.iter().map(|entry| entry.cost);
-        let fastest =
-            self.entries.iter().min_by_key(|entry| (entry.makespan, entry.cost)).map_or(0, |entry| entry.cost);
-        let least = costs.min().unwrap_or(0).max(1);
+    /// Where there is no limit, all of the curve is wanted: budgets from the least to the most that anything costs, and deadlines in between, one after the other.
+    fn in_turn(&self, turn: u64) -> Limits {
+        let [fastest, cheapest] = [false, true].map(|is_for_cost| {
+            let key =
+                |entry: &&Entry| if is_for_cost { (entry.cost, entry.makespan) } else { (entry.makespan, entry.cost) };
+            self.entries.iter().min_by_key(key).map_or((1, 1), |entry| (entry.cost.max(1), entry.makespan.max(1)))
+        });
         // Each so many times the one before, since what costs little is what most people want to know about.
-        let ratio = (fastest.max(least) as f64 / least as f64).powf((turn % BUDGETS) as f64 / (BUDGETS - 1) as f64);
-        Limits { budget: Some((least as f64 * ratio) as u64), deadline: None }
+        let part = (turn / 2 % BETWEEN) as f64 / (BETWEEN - 1) as f64;
+        let between =
+            |least: u64, most: u64| Some((least as f64 * (most.max(least) as f64 / least as f64).powf(part)) as u64);
+        match turn % 2 {
+            0 => Limits { budget: between(cheapest.0, fastest.0), deadline: None },
+            _ => Limits { budget: None, deadline: between(fastest.1, cheapest.1) },
+        }
     }
 
-    /// The best schedule that keeps its limits.
-    pub fn best(&self) -> Result<Schedule, Infeasible> {
-        self.best_for(self.limits)
+    /// What is better than the best so far is looked for from both sides: within the limits, and as the cheapest of those that are faster, or the fastest of those that are cheaper.
+    fn or_beyond(&self, limits: Limits, turn: u64) -> Limits {
+        let best = self.best_entry(limits).filter(|_| turn % 2 == 1);
+        let part = BEYOND_THE_BEST[(turn / 2) as usize % BEYOND_THE_BEST.len()];
+        match best {
+            None => limits,
+            Some(best) if limits.is_for_cost() => Limits { budget: Some(part_of(best.cost, part)), ..limits },
+            Some(best) => Limits { budget: None, deadline: Some(part_of(best.makespan, part)) },
+        }
+    }
+
+    fn best_entry(&self, limits: Limits) -> Option<&Entry> {
+        let key = |entry: &&Entry| match limits.is_for_cost() {
+            true => (entry.cost, entry.makespan),
+            false => (entry.makespan, entry.cost),
+        };
+        self.entries.iter().filter(|entry| limits.keeps(entry.cost, entry.makespan)).min_by_key(key)
     }
 
     /// The best schedule so far that keeps some limits.
     pub fn best_for(&self, limits: Limits) -> Result<Schedule, Infeasible> {
-        let Limits { budget, deadline } = limits;
-        let keeps = |entry: &&Entry| {
-            budget.is_none_or(|budget| entry.cost <= budget)
-                && deadline.is_none_or(|deadline| entry.makespan <= deadline)
-        };
-        let key = |entry: &&Entry| match deadline {
-            Some(_) if budget.is_none() => (entry.cost, entry.makespan),
-            _ => (entry.makespan, entry.cost),
-        };
-        match self.entries.iter().filter(keeps).min_by_key(key) {
+        match self.best_entry(limits) {
             Some(entry) => Ok(self.schedule(&entry.draft).expect("it gave a schedule before")),
             None => Err(self.infeasible(limits)),
         }
@@ -188,9 +237,6 @@ fn score(entry: &Entry, limits: Limits) -> f64 {
     let (cost, makespan) = (entry.cost as f64, entry.makespan as f64);
     let beyond = |is: f64, limit: Option<u64>| limit.map_or(0.0, |limit| (is / limit.max(1) as f64 - 1.0).max(0.0));
     let too_much = beyond(cost, limits.budget) + beyond(makespan, limits.deadline);
-    let wanted = match limits {
-        Limits { budget: None, deadline: Some(_) } => cost,
-        _ => makespan,
-    };
+    let wanted = if limits.is_for_cost() { cost } else { makespan };
     wanted * (1.0 + BEYOND * too_much)
 }

@@ -20,9 +20,9 @@ pub(in crate::plan) use menu::menu;
 use menu::{Menu, ranks};
 use search::{Goal, search};
 
-use super::frontier::Point;
+use super::frontier::{Curve, Point};
 use super::greedy_stage::greedy_stage;
-use super::planner::{Asked, Decided, Infeasible, Plan, Planned};
+use super::planner::{Asked, Bound, Decided, Infeasible, Plan, Planned};
 use super::stages::{Assigned, Stages};
 
 /// The best plan that was found.
@@ -245,20 +245,21 @@ pub struct Optimum;
 impl Plan for Optimum {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
         let best = for_budget(asked.stages(), budget, &mut || (asked.may_go_on)());
-        planned(best.expect("the cheapest plan keeps the budget"))
+        planned(best.expect("the cheapest plan keeps the budget"), Bound::Time)
     }
 
     fn for_deadline(&self, asked: &Asked<'_>, deadline: u64) -> Result<Planned, Infeasible> {
         let best = for_deadline(asked.stages(), deadline, &mut || (asked.may_go_on)());
-        Ok(planned(best.expect("the fastest plan keeps the deadline")))
+        Ok(planned(best.expect("the fastest plan keeps the deadline"), Bound::Cost))
     }
 
-    fn curve(&self, asked: &Asked<'_>) -> Option<Vec<Point>> {
+    fn curve(&self, asked: &Asked<'_>) -> Option<Curve> {
         let choices = all(asked.stages())?;
-        Some(choices.iter().map(|choice| Point { cost: choice.cost, makespan: choice.time }).collect())
+        let points = choices.iter().map(|choice| Point { cost: choice.cost, makespan: choice.time }).collect();
+        Some(Curve { points, is_exact: true })
     }
 }
 
-fn planned(best: Optimal) -> Planned {
-    Planned { decided: Decided::Types(best.assigned), is_proven: best.is_proven, bound: Some(best.bound) }
+fn planned(best: Optimal, bound: impl Fn(u64) -> Bound) -> Planned {
+    Planned { decided: Decided::Types(best.assigned), is_proven: best.is_proven, bound: Some(bound(best.bound)) }
 }
