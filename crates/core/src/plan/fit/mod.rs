@@ -202,3 +202,70 @@ pub fn faster(asked: &Asked<'_>, than: &Schedule, most: usize) -> Vec<Schedule> 
 pub fn curve(entries: &[Entry]) -> Vec<Point> {
     useful(entries.iter().map(|entry| Point { cost: entry.cost, makespan: entry.makespan }).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::{Times, read_machines};
+    use super::super::estimates::{Estimates, Tables};
+    use super::super::layout::Layout;
+    use super::*;
+    use crate::workflow::{Format, NoFiles, Workflow};
+
+    fn with<T>(flow: &str, machines: &str, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
+        let flow = Workflow::parse(flow, Format::Yaml, "f", &NoFiles).unwrap();
+        let catalogue = read_machines(machines, "m.yaml").unwrap();
+        let known = Times::default();
+        let estimates =
+            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
+        let tables = Tables::of(&flow, &estimates).unwrap();
+        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
+        let problem = Problem::of(&flow, &catalogue, &tables, true);
+        ask(&Asked { layout: &layout, problem: &problem, slots: 1 << 20, may_go_on: &|| true })
+    }
+
+    const FLOW: &str = "tasks:\n  cut: { noop: true, foreach: { i: 1..9 }, out: [{ path: 'c{i}', size: 1GB }], estimate: { time: 700s } }\n  \
+                        join: { noop: true, in: [{ all: cut }], out: j, estimate: { time: 900s } }\n";
+    const MACHINES: &str = "billing: hour\nmachines: { one: { price: 0.10, cpus: 2, count: 4, start: 1m }, two: { price: 0.35, cpus: 4, speed: 2, count: 2, start: 1m } }";
+
+    #[test]
+    fn a_type_on_which_nothing_ever_ends_is_no_reason_to_fail() {
+        let slow = "machines: { slow: { price: 0.2, speed: 0.001, count: 1 }, fast: { price: 0.1, count: 3 } }";
+        let long = FLOW.replace("700s", "20d").replace("1..9", "1..61");
+        let planned = with(&long, slow, |asked| Fit(Effort::of(60)).plan(asked, Limits::default()));
+        assert!(planned.is_ok(), "{planned:?}");
+    }
+
+    #[test]
+    fn what_is_known_for_one_limit_is_known_for_others() {
+        let plan = |budget, deadline| {
+            with(FLOW, MACHINES, |asked| Fit(Effort::of(400)).plan(asked, Limits { budget, deadline }))
+        };
+        let times: Vec<u64> = (15..60).step_by(5).map(|minutes| minutes * 60_000_000_000).collect();
+        let mut before = u64::MAX;
+        for deadline in times {
+            let Ok(in_time) = plan(None, Some(deadline)) else { continue };
+            assert!(in_time.cost() <= before, "a later deadline costs more");
+            before = in_time.cost();
+            let for_money = plan(Some(in_time.cost()), None).unwrap();
+            assert!(for_money.makespan() <= in_time.makespan(), "{deadline}: for that money it can be done sooner");
+            let both = plan(Some(in_time.cost()), Some(deadline)).unwrap();
+            assert!(both.makespan() <= in_time.makespan(), "{deadline}");
+        }
+        assert!(before < u64::MAX);
+    }
+
+    #[test]
+    fn what_is_planned_can_be_carried_out() {
+        with(FLOW, MACHINES, |asked| {
+            let Curve { points, .. } = Fit(Effort::of(200)).curve(asked).unwrap();
+            assert!(points.len() > 2 && points.is_sorted_by(|one, other| one.makespan > other.makespan));
+            for point in points {
+                let limits = Limits { budget: Some(point.cost), deadline: None };
+                let planned = Fit(Effort::of(200)).plan(asked, limits).unwrap();
+                let Decided::Instances(schedule) = planned.decided else { panic!("fit rents") };
+                assert_eq!(schedule.fault(asked.problem), None);
+                assert!(schedule.cost.0 <= point.cost);
+            }
+        });
+    }
+}

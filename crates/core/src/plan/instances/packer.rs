@@ -93,7 +93,8 @@ fn best(rack: &mut Rack<'_>, recipe: &Recipe, task: u32, among: &[u16], latest: 
 
 /// How long each task takes, data included, on the type that it has to be on, or on average. Nothing if one fits nowhere.
 fn usual_times(problem: &Problem<'_>, among: &[u16], types: Option<&[u16]>) -> Option<Vec<u64>> {
-    let with_data = |task, machine| Some(problem.time(task, machine)? + problem.moving_all(task, machine));
+    let with_data =
+        |task, machine| Some(problem.time(task, machine)?.saturating_add(problem.moving_all(task, machine)));
     let usual = |task: u32| match types {
         Some(types) => with_data(task, types[task as usize]),
         None => {
@@ -110,7 +111,7 @@ fn ways(problem: &Problem<'_>, times: &[u64]) -> Vec<u64> {
     let mut ways = vec![0u64; times.len()];
     for &task in problem.graph.order().iter().rev() {
         let behind = problem.graph.children(task).iter().map(|child| ways[*child as usize]).max().unwrap_or(0);
-        ways[task as usize] = behind + times[task as usize];
+        ways[task as usize] = behind.saturating_add(times[task as usize]);
     }
     ways
 }
@@ -158,7 +159,7 @@ fn range(problem: &Problem<'_>, among: &[u16], task: u32) -> (u64, u64) {
         // Its share of what the machine costs: others may run beside it.
         let share = u128::from(machine_type.price.for_time(time).0) * u128::from(need.cpus_milli)
             / u128::from(has.cpus_milli.max(1));
-        Some((share, time + problem.moving_all(task, *machine)))
+        Some((share, time.saturating_add(problem.moving_all(task, *machine))))
     };
     let options = among.iter().filter_map(on);
     let least = options.clone().map(|(_, time)| time).min().unwrap_or(0);

@@ -38,7 +38,7 @@ impl Profile {
         let mut at = self.steps.partition_point(|step| step.from <= from) - 1;
         // From the step in which it would begin on, all steps until its end have to have room.
         while let Some(step) = self.steps.get(at) {
-            if step.from >= begin + length.max(1) {
+            if step.from >= begin.saturating_add(length.max(1)) {
                 break;
             }
             at += 1;
@@ -56,7 +56,7 @@ impl Profile {
             return;
         }
         let first = self.cut(begin);
-        let last = self.cut(begin + length);
+        let last = self.cut(begin.saturating_add(length));
         for step in &mut self.steps[first..last] {
             step.used.cpus_milli += need.cpus_milli;
             step.used.memory_bytes = step.used.memory_bytes.saturating_add(need.memory_bytes);

@@ -147,15 +147,15 @@ impl<'p> Rack<'p> {
         };
         let time = self.problem.time(wish.task, machine)?;
         let missing = self.problem.moving(wish.bytes.saturating_sub(here), machine);
-        let there = wish.ready.max(self.start(machine)) + missing;
+        let there = wish.ready.max(self.start(machine)).saturating_add(missing);
         let Place::Open(instance) = place else {
-            let end = there + time;
+            let end = there.saturating_add(time);
             let from = self.had_from(machine, there - missing);
             return Some(Least { end, price: Schedule::charge(self.problem, &Instance { machine, from, until: end }) });
         };
         let open = &self.open[instance as usize];
         let (need, has) = (self.problem.need(wish.task, machine), self.problem.has(machine));
-        let end = open.profile.free(has, need, there, time) + time;
+        let end = open.profile.free(has, need, there, time).saturating_add(time);
         let price = if end <= open.last { Money::ZERO } else { self.charge_until(open, end).less(open.charged) };
         Some(Least { end, price })
     }
@@ -184,7 +184,7 @@ impl<'p> Rack<'p> {
         let arrival = self.arrival(wish, Some(instance), open.machine);
         let (need, has) = (self.problem.need(task, open.machine), self.problem.has(open.machine));
         let begin = open.profile.free(has, need, arrival.there, time);
-        let (fetch, end) = (arrival.begun.min(begin), begin + time);
+        let (fetch, end) = (arrival.begun.min(begin), begin.saturating_add(time));
         let longer = Instance {
             machine: open.machine,
             from: self.had_from(open.machine, open.first.min(fetch)),
@@ -197,7 +197,7 @@ impl<'p> Rack<'p> {
     fn offer_new(&self, wish: &Wish, machine: u16) -> Option<Offer> {
         let time = self.problem.time(wish.task, machine)?;
         let arrival = self.arrival(wish, None, machine);
-        let (begin, end) = (arrival.there, arrival.there + time);
+        let (begin, end) = (arrival.there, arrival.there.saturating_add(time));
         let new = Instance { machine, from: self.had_from(machine, arrival.begun), until: end };
         let price = Schedule::charge(self.problem, &new) + self.price_of_data(&arrival);
         Some(Offer { instance: self.open.len() as u32, machine, fetch: arrival.begun, begin, end, price })
@@ -225,8 +225,8 @@ impl<'p> Rack<'p> {
         let begin = open.profile.free(has, need, there, time);
         open.profile.take(need, begin, time);
         open.first = open.first.min(begun).min(begin);
-        open.last = open.last.max(begin + time);
-        let run = Run { instance, begin, end: begin + time };
+        open.last = open.last.max(begin.saturating_add(time));
+        let run = Run { instance, begin, end: begin.saturating_add(time) };
         self.runs[task as usize] = run;
         self.reckon(instance);
         for object in self.problem.outputs(task) {
@@ -275,9 +275,9 @@ impl<'p> Rack<'p> {
                 continue;
             }
             if what.maker == OUTSIDE {
-                arrival.into_bytes += what.bytes;
+                arrival.into_bytes = arrival.into_bytes.saturating_add(what.bytes);
             } else {
-                arrival.between_bytes += what.bytes;
+                arrival.between_bytes = arrival.between_bytes.saturating_add(what.bytes);
             }
             if inputs.len() > LOOKED_AT {
                 left = left.saturating_add(what.bytes);
@@ -293,7 +293,7 @@ impl<'p> Rack<'p> {
             let length = self.problem.moving(left, machine);
             let begin = instance.map_or(ready, |instance| self.open[instance as usize].receives.free(ready, length));
             arrival.begun = begin;
-            arrival.there = arrival.there.max(begin + length);
+            arrival.there = arrival.there.max(begin.saturating_add(length));
         }
         arrival
     }
@@ -308,7 +308,7 @@ impl<'p> Rack<'p> {
         let own = self.problem.moving(what.bytes, machine);
         if what.maker == OUTSIDE {
             let begin = received(from, own);
-            return (begin, begin + own, OUTSIDE);
+            return (begin, begin.saturating_add(own), OUTSIDE);
         }
         let holders = self.holders[object as usize].iter().take(ASKED);
         let sent = holders.map(|&(holder, since)| {
@@ -323,14 +323,14 @@ impl<'p> Rack<'p> {
                 }
                 begin = sender.sends.free(both, length);
             }
-            (begin, begin + length, holder)
+            (begin, begin.saturating_add(length), holder)
         });
         // Who would have to be kept for it is asked only if everybody else is late by as long as it takes; of several, whoever is there for the longest time.
         let key = |&(begin, end, holder): &(u64, u64, u32)| {
             let last = self.open[holder as usize].last;
-            (if end > last { end + (end - begin) } else { end }, std::cmp::Reverse(last), holder)
+            (if end > last { end.saturating_add(end - begin) } else { end }, std::cmp::Reverse(last), holder)
         };
-        sent.min_by_key(key).unwrap_or((from, from + own, OUTSIDE))
+        sent.min_by_key(key).unwrap_or((from, from.saturating_add(own), OUTSIDE))
     }
 
     /// Brings all that a task reads to an instance; says when that begins, and when all is there.

@@ -95,7 +95,7 @@ impl Schedule {
             let Some(time) = problem.time(task as u32, instance.machine) else {
                 return Some(format!("task {task} does not fit where it runs"));
             };
-            if run.end != run.begin + time {
+            if run.end != run.begin.saturating_add(time) {
                 return Some(format!("task {task} does not take as long as it should"));
             }
             if run.begin < instance.from + machine(instance).start_ns || run.end > instance.until {

@@ -12,7 +12,7 @@ impl Spans {
         let mut begin = from;
         let first = self.busy.partition_point(|(_, end)| *end <= from);
         for (busy, end) in &self.busy[first..] {
-            if begin + length <= *busy {
+            if begin.saturating_add(length) <= *busy {
                 break;
             }
             begin = begin.max(*end);
@@ -25,7 +25,7 @@ impl Spans {
         if length == 0 {
             return;
         }
-        let (mut begin, mut end) = (begin, begin + length);
+        let (mut begin, mut end) = (begin, begin.saturating_add(length));
         let first = self.busy.partition_point(|(_, other)| *other < begin);
         let last = self.busy.partition_point(|(other, _)| *other <= end);
         if let [before, ..] = self.busy[first..last] {
