@@ -83,9 +83,10 @@ impl Plan for Fit {
     }
 }
 
-/// More tasks than this are not planned by others beside, and more than this only by some of them.
+/// More tasks than this are not planned by others beside, more than the second only by some of them, and no more than the third also by those that take long.
 const MOST_TASKS: usize = 20_000;
 const MANY_TASKS: usize = 2_000;
+const FEW_TASKS: usize = 300;
 /// With so many budgets each of some is asked.
 const FEW_BUDGETS: u64 = 8;
 
@@ -107,10 +108,11 @@ fn others(asked: &Asked<'_>) -> Vec<Vec<u16>> {
     if tasks > MOST_TASKS {
         return Vec::new();
     }
-    let is_large = tasks > MANY_TASKS;
-    let rest: &[&dyn Plan] = if is_large { &[] } else { &rest };
-    let planners = some.iter().chain(rest);
-    let budgets = if is_large { FEW_BUDGETS } else { BUDGETS };
+    let slow: [&dyn Plan; 3] = [&Gain(Weights::Makespan), &Gain(Weights::Again), &Loss(Weights::Again)];
+    let rest = rest.iter().filter(|_| tasks <= MANY_TASKS);
+    let slow = slow.iter().filter(|_| tasks <= FEW_TASKS);
+    let planners = some.iter().chain(rest).chain(slow);
+    let budgets = if tasks > MANY_TASKS { FEW_BUDGETS } else { BUDGETS };
     let mut known = BTreeSet::new();
     let mut all: Vec<Vec<u16>> = planners.flat_map(|planner| guesses(*planner, asked, budgets)).collect();
     all.retain(|types| known.insert(types.clone()));

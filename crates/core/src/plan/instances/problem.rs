@@ -71,7 +71,9 @@ impl<'a> Problem<'a> {
         for task in flow.tasks() {
             for object in flow.inputs(task) {
                 is_read[object.index()] = true;
-                if objects[object.index()].bytes > 0 {
+                // Also what is empty has to come from where it was made.
+                let Object { bytes, maker } = objects[object.index()];
+                if moves && (bytes > 0 || maker != OUTSIDE) {
                     inputs.push(object.0);
                 }
             }
@@ -130,7 +132,7 @@ impl<'a> Problem<'a> {
         self.out_bytes
     }
 
-    /// The objects with any size that a task reads.
+    /// The objects that have to come to a task.
     pub(super) fn inputs(&self, task: u32) -> &[u32] {
         &self.inputs[self.first_input[task as usize] as usize..self.first_input[task as usize + 1] as usize]
     }

@@ -9,6 +9,9 @@ pub(super) struct Spans {
 impl Spans {
     /// When it has so much time in one piece for the first time, from some time on.
     pub(super) fn free(&self, from: u64, length: u64) -> u64 {
+        if length == 0 {
+            return from;
+        }
         let mut begin = from;
         let first = self.busy.partition_point(|(_, end)| *end <= from);
         for (busy, end) in &self.busy[first..] {
@@ -48,8 +51,8 @@ mod tests {
         }
         assert_eq!(spans.busy, [(10, 20), (30, 35)]);
         assert_eq!(
-            [(0, 10), (0, 11), (12, 1), (20, 10), (18, 11), (40, 1)].map(|(at, long)| spans.free(at, long)),
-            [0, 35, 20, 20, 35, 40]
+            [(0, 10), (0, 11), (12, 1), (20, 10), (18, 11), (40, 1), (12, 0)].map(|(at, long)| spans.free(at, long)),
+            [0, 35, 20, 20, 35, 40, 12]
         );
         spans.take(20, 10);
         assert_eq!(spans.busy, [(10, 35)]);
