@@ -150,13 +150,17 @@ pub(super) struct Within {
     pub(super) time: u64,
 }
 
-/// More combinations than this are not looked at: then the search has to do.
+/// More combinations than this are not looked at in all: then the search has to do. Each that is worth it is kept, in some twenty bytes.
 const MOST_COMBINED: usize = 20_000_000;
 
 impl<'a> Priced<'a> {
     /// What can be chosen for a block whose stages have these menus; nothing if that would be too much to look at, or if nothing keeps
     /// within the limits.
     pub(super) fn of(block: &'a Block, menus: &[Menu], within: Within) -> Option<Priced<'a>> {
+        Priced::with(block, menus, within, &mut { MOST_COMBINED })
+    }
+
+    fn with(block: &'a Block, menus: &[Menu], within: Within, left: &mut usize) -> Option<Priced<'a>> {
         let (halves, in_a_row) = match block {
             Block::Stage(stage) => {
                 let menu = &menus[*stage as usize];
@@ -168,8 +172,8 @@ impl<'a> Priced<'a> {
             Block::Row(halves) => (halves, true),
             Block::Pair(halves) => (halves, false),
         };
-        let halves = [Priced::of(&halves[0], menus, within)?, Priced::of(&halves[1], menus, within)?];
-        let (menu, made_of) = if in_a_row { in_row(&halves, within)? } else { side_by_side(&halves, within) };
+        let halves = [Priced::with(&halves[0], menus, within, left)?, Priced::with(&halves[1], menus, within, left)?];
+        let (menu, made_of) = if in_a_row { in_row(&halves, within, left)? } else { side_by_side(&halves, within) };
         (!menu.is_empty()).then(|| Priced { block, menu, parts: Some(Parts { halves: Box::new(halves), made_of }) })
     }
 
@@ -189,11 +193,9 @@ impl<'a> Priced<'a> {
 
 type Combined = (Menu, Vec<(u32, u32)>);
 
-fn in_row(halves: &[Priced<'_>; 2], within: Within) -> Option<Combined> {
+fn in_row(halves: &[Priced<'_>; 2], within: Within, left: &mut usize) -> Option<Combined> {
     let [one, other] = [&halves[0].menu, &halves[1].menu];
-    if one.len().saturating_mul(other.len()) > MOST_COMBINED {
-        return None;
-    }
+    *left = left.checked_sub(one.len().saturating_mul(other.len()))?;
     let most = (one[0].cost + other[0].cost).saturating_add(within.spare);
     let mut all = Vec::new();
     for (at, first) in one.iter().enumerate() {
