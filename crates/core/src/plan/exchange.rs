@@ -6,9 +6,11 @@
 //! of the task, or anew after every exchange. They lose because a task that is not on a longest way is worth as much to them as one that is.
 
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::{Assigned, Ranks, Stages};
+use super::table::Table;
 
 /// What an exchange is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,31 +24,98 @@ pub enum Weights {
     Again,
 }
 
-/// What is worked out for more than so many pairs of tasks and machines, times stages, is worked out by the times of tasks instead.
+/// More pairs of tasks and machines, times stages, than this are weighed by the times of tasks instead: it would take seconds.
 const MOST_LOOKED_AT: usize = 200_000_000;
+
+/// Which way a planner goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// From the fastest plan down.
+    Down,
+    /// From the cheapest plan up.
+    Up,
+}
+
+impl Way {
+    /// The ranks that a task may get.
+    fn onwards(self, rank: u8, fastest: u8) -> std::ops::Range<u8> {
+        match self {
+            Way::Down => 0..rank,
+            Way::Up => rank + 1..fastest + 1,
+        }
+    }
+}
 
 /// A task that gets another row: the time that is lost or won, and the money that is saved or paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Exchange {
     task: u32,
+    from: u8,
     to: u8,
     time: u64,
     money: u64,
+    way: Way,
 }
 
-impl Exchange {
-    /// Less time for more money first.
-    fn cmp_loss(&self, other: &Exchange) -> Ordering {
-        let (own, others) =
-            (u128::from(self.time) * u128::from(other.money), u128::from(other.time) * u128::from(self.money));
-        own.cmp(&others).then_with(|| (self.task, self.to).cmp(&(other.task, other.to)))
+impl Ord for Exchange {
+    /// Whoever is worth more is greater: less time for the money on the way down, more on the way up.
+    fn cmp(&self, other: &Exchange) -> Ordering {
+        let worth = |own: &Exchange, other: &Exchange| u128::from(own.time) * u128::from(other.money);
+        let more_time = worth(self, other).cmp(&worth(other, self));
+        let more = if self.way == Way::Up { more_time } else { more_time.reverse() };
+        more.then_with(|| (other.task, other.to).cmp(&(self.task, self.to)))
+    }
+}
+
+impl PartialOrd for Exchange {
+    fn partial_cmp(&self, other: &Exchange) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Exchanges, the best first.
+struct Line<'a> {
+    stages: &'a Stages,
+    weights: Weights,
+    way: Way,
+    open: BinaryHeap<Exchange>,
+}
+
+impl<'a> Line<'a> {
+    /// All that can be done from here on.
+    fn new(stages: &'a Stages, ranks: &Ranks, weights: Weights, way: Way) -> Line<'a> {
+        let pairs: usize = (0..stages.task_count() as u32).map(|task| stages.table(task).rows().len() - 1).sum();
+        let by_makespan = weights == Weights::Makespan && pairs.saturating_mul(stages.len()) <= MOST_LOOKED_AT;
+        let mut open: Vec<Exchange> = (0..stages.task_count() as u32)
+            .flat_map(|task| of_task(stages.table(task), task, ranks[task as usize], way))
+            .collect();
+        if by_makespan {
+            weigh_by_makespan(stages, ranks, &mut open);
+        }
+        Line { stages, weights, way, open: open.into() }
     }
 
-    /// More time for less money first.
-    fn cmp_gain(&self, other: &Exchange) -> Ordering {
-        let (own, others) =
-            (u128::from(self.time) * u128::from(other.money), u128::from(other.time) * u128::from(self.money));
-        others.cmp(&own).then_with(|| (self.task, self.to).cmp(&(other.task, other.to)))
+    /// The best that can still be done.
+    fn next(&mut self, ranks: &Ranks) -> Option<Exchange> {
+        loop {
+            let exchange = self.open.pop()?;
+            let now = ranks[exchange.task as usize];
+            let is_open = match (self.weights, self.way) {
+                (Weights::Again, _) => exchange.from == now,
+                (_, Way::Down) => exchange.to < now,
+                (_, Way::Up) => exchange.to > now,
+            };
+            if is_open {
+                return Some(exchange);
+            }
+        }
+    }
+
+    /// An exchange has been made: what else its task could have is worth something else now.
+    fn made(&mut self, Exchange { task, to, .. }: Exchange) {
+        if self.weights == Weights::Again {
+            self.open.extend(of_task(self.stages.table(task), task, to, self.way));
+        }
     }
 }
 
@@ -54,22 +123,13 @@ impl Exchange {
 pub fn loss(stages: &Stages, budget: u64, weights: Weights) -> Assigned {
     let mut ranks = stages.fastest();
     let mut cost = stages.cost(&ranks);
+    let mut line = Line::new(stages, &ranks, weights, Way::Down);
     while cost > budget {
-        let mut exchanges = exchanges(stages, &ranks, weights, |rank, _| 0..rank);
-        exchanges.sort_unstable_by(Exchange::cmp_loss);
-        for Exchange { task, to, .. } in exchanges {
-            if cost <= budget {
-                break;
-            }
-            if to < ranks[task as usize] {
-                let table = stages.table(task);
-                cost -= table.row(ranks[task as usize]).price - table.row(to).price;
-                ranks[task as usize] = to;
-                if weights == Weights::Again {
-                    break;
-                }
-            }
-        }
+        let exchange = line.next(&ranks).expect("the cheapest plan keeps the budget");
+        let table = stages.table(exchange.task);
+        cost -= table.row(ranks[exchange.task as usize]).price - table.row(exchange.to).price;
+        ranks[exchange.task as usize] = exchange.to;
+        line.made(exchange);
     }
     stages.figures(ranks)
 }
@@ -78,65 +138,52 @@ pub fn loss(stages: &Stages, budget: u64, weights: Weights) -> Assigned {
 pub fn gain(stages: &Stages, budget: u64, weights: Weights) -> Assigned {
     let mut ranks = stages.cheapest();
     let mut cost = stages.cost(&ranks);
-    loop {
-        let mut exchanges = exchanges(stages, &ranks, weights, |rank, fastest| rank + 1..fastest + 1);
-        exchanges.sort_unstable_by(Exchange::cmp_gain);
-        let mut has_changed = false;
-        for Exchange { task, to, .. } in exchanges {
-            let (table, now) = (stages.table(task), ranks[task as usize]);
-            if to <= now {
-                continue;
-            }
-            let price = table.row(to).price - table.row(now).price;
-            if price <= budget - cost {
-                cost += price;
-                ranks[task as usize] = to;
-                has_changed = true;
-                if weights == Weights::Again {
-                    break;
-                }
-            }
-        }
-        if !has_changed || weights != Weights::Again {
-            return stages.figures(ranks);
+    let mut line = Line::new(stages, &ranks, weights, Way::Up);
+    // What there is no money for now, there will be none for later.
+    while let Some(exchange) = line.next(&ranks) {
+        let table = stages.table(exchange.task);
+        let price = table.row(exchange.to).price - table.row(ranks[exchange.task as usize]).price;
+        if price <= budget - cost {
+            cost += price;
+            ranks[exchange.task as usize] = exchange.to;
+            line.made(exchange);
         }
     }
+    stages.figures(ranks)
 }
 
-/// All exchanges to ranks among these.
-fn exchanges(
-    stages: &Stages,
-    ranks: &Ranks,
-    weights: Weights,
-    among: impl Fn(u8, u8) -> std::ops::Range<u8>,
-) -> Vec<Exchange> {
+/// What a task could have instead, by its own times.
+fn of_task(table: &Table, task: u32, from: u8, way: Way) -> impl Iterator<Item = Exchange> + '_ {
+    let now = table.row(from);
+    way.onwards(from, table.fastest()).map(move |to| {
+        let then = table.row(to);
+        let (time, money) = (then.time.abs_diff(now.time), then.price.abs_diff(now.price));
+        Exchange { task, from, to, time, money, way }
+    })
+}
+
+/// The same by the makespan that each exchange alone would lead to.
+fn weigh_by_makespan(stages: &Stages, ranks: &Ranks, exchanges: &mut [Exchange]) {
     let stage_of = stages.stage_of_tasks();
-    let pairs: usize = (0..stages.task_count() as u32).map(|task| stages.table(task).rows().len() - 1).sum();
-    let by_makespan = weights == Weights::Makespan && pairs.saturating_mul(stages.len()) <= MOST_LOOKED_AT;
-    let mut times = if by_makespan { stages.times(ranks) } else { Vec::new() };
-    let makespan = if by_makespan { stages.graph().makespan(&times) } else { 0 };
-    let mut found = Vec::with_capacity(pairs);
-    for task in 0..stages.task_count() as u32 {
-        let table = stages.table(task);
-        let rank = ranks[task as usize];
-        let now = table.row(rank);
-        for to in among(rank, table.fastest()) {
-            let then = table.row(to);
-            let time = if by_makespan {
-                let stage = stage_of[task as usize];
-                let others = stages.tasks(stage).filter(|other| *other != task);
-                let slowest = others.map(|other| stages.row(ranks, other).time).max().unwrap_or(0);
-                let before = std::mem::replace(&mut times[stage as usize], slowest.max(then.time));
-                let after = stages.graph().makespan(&times);
-                times[stage as usize] = before;
-                after.abs_diff(makespan)
-            } else {
-                then.time.abs_diff(now.time)
-            };
-            found.push(Exchange { task, to, time, money: then.price.abs_diff(now.price) });
-        }
+    let mut times = stages.times(ranks);
+    let makespan = stages.graph().makespan(&times);
+    // Of each stage its slowest task, and how long the slowest of all others takes.
+    let slowest_two = |stage: u32| {
+        stages.tasks(stage).fold((u32::MAX, 0, 0), |(slowest, first, second), task| {
+            let time = stages.row(ranks, task).time;
+            if time > first { (task, time, first) } else { (slowest, first, second.max(time)) }
+        })
+    };
+    let slowest: Vec<(u32, u64, u64)> = (0..stages.len() as u32).map(slowest_two).collect();
+    for exchange in exchanges {
+        let stage = stage_of[exchange.task as usize];
+        let (task, first, second) = slowest[stage as usize];
+        let slowest = if exchange.task == task { second } else { first };
+        let then = stages.table(exchange.task).row(exchange.to).time;
+        let before = std::mem::replace(&mut times[stage as usize], slowest.max(then));
+        exchange.time = stages.graph().makespan(&times).abs_diff(makespan);
+        times[stage as usize] = before;
     }
-    found
 }
 
 /// The planner that gives up speed.

@@ -27,19 +27,19 @@ impl Plan for IcPcp {
                 break;
             }
             let middle = too_early + (late_enough.makespan - too_early) / 2;
-            let planned = ic_pcp(stages, middle);
+            let planned = ic_pcp(stages, middle, asked.may_go_on);
             if planned.cost <= budget { late_enough = planned } else { too_early = middle }
         }
         Planned::unproven(Decided::Types(late_enough))
     }
 
     fn for_deadline(&self, asked: &Asked<'_>, deadline: u64) -> Result<Planned, Infeasible> {
-        Ok(Planned::unproven(Decided::Types(ic_pcp(asked.stages(), deadline))))
+        Ok(Planned::unproven(Decided::Types(ic_pcp(asked.stages(), deadline, asked.may_go_on))))
     }
 }
 
-/// Plans; the fastest plan keeps the deadline.
-pub fn ic_pcp(stages: &Stages, deadline: u64) -> Assigned {
+/// Plans; the fastest plan keeps the deadline. Whoever has no machine when it may not go on stays on the fastest.
+pub fn ic_pcp(stages: &Stages, deadline: u64, may_go_on: &dyn Fn() -> bool) -> Assigned {
     let mut paths = PartialPaths::new(stages, deadline);
     // Those behind which nobody waits stand before an end that is no task; whoever ends last comes first.
     let mut ends: Vec<u32> =
@@ -51,6 +51,9 @@ pub fn ic_pcp(stages: &Stages, deadline: u64) -> Assigned {
             let path = paths.path_to(stage);
             if path.is_empty() {
                 continue;
+            }
+            if !may_go_on() {
+                return stages.figures(paths.ranks);
             }
             paths.assign(&path);
             // The stage may have others that keep it waiting, and so may each on the path.
@@ -210,11 +213,11 @@ mod tests {
         let tables = vec![table(40), table(20), table(10)];
         let tasks = [vec![0, 0], vec![0], vec![1], vec![2]];
         let stages = Stages::new(tables, tasks, vec![(0, 1), (1, 3), (2, 3)]).unwrap();
-        assert_eq!(ic_pcp(&stages, 90), stages.figures(stages.cheapest()));
-        let fastest = ic_pcp(&stages, 45);
+        assert_eq!(ic_pcp(&stages, 90, &|| true), stages.figures(stages.cheapest()));
+        let fastest = ic_pcp(&stages, 45, &|| true);
         assert_eq!((fastest.makespan, &fastest.ranks), (45, &vec![1, 1, 1, 0, 1]), "who has time is cheap");
         for deadline in 45..90 {
-            assert!(ic_pcp(&stages, deadline).makespan <= deadline, "{deadline}");
+            assert!(ic_pcp(&stages, deadline, &|| true).makespan <= deadline, "{deadline}");
         }
     }
 }

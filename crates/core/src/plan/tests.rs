@@ -142,6 +142,69 @@ fn nobody_spends_more_than_there_is_or_beats_the_optimum() {
     }
 }
 
+/// LOSS3 (down) and GAIN3 (up) as they are written down: after each exchange, all of them are looked at anew.
+fn exchanged_slowly(stages: &Stages, budget: u64, is_up: bool) -> Assigned {
+    let mut ranks = if is_up { stages.cheapest() } else { stages.fastest() };
+    loop {
+        let cost = stages.cost(&ranks);
+        let mut best: Option<(f64, u32, u8)> = None;
+        for task in 0..stages.task_count() as u32 {
+            let (table, now) = (stages.table(task), ranks[task as usize]);
+            let onwards = if is_up { now + 1..table.fastest() + 1 } else { 0..now };
+            for to in onwards {
+                let (before, after) = (table.row(now), table.row(to));
+                let weight = before.time.abs_diff(after.time) as f64 / before.price.abs_diff(after.price) as f64;
+                let weight = if is_up { weight } else { -weight };
+                let is_affordable = !is_up || after.price - before.price <= budget - cost;
+                if is_affordable && best.is_none_or(|(known, ..)| weight > known) {
+                    best = Some((weight, task, to));
+                }
+            }
+        }
+        match best.filter(|_| is_up || cost > budget) {
+            Some((_, task, to)) => ranks[task as usize] = to,
+            None => return stages.figures(ranks),
+        }
+    }
+}
+
+#[test]
+fn exchanges_that_are_weighed_again_are_those_that_are_written_down() {
+    for seed in 1..=300 {
+        let stages = problem(seed, seed % 4 == 0);
+        let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
+        for part in 0..=4 {
+            let budget = least + (most - least) * part / 4;
+            assert_eq!(loss(&stages, budget, Weights::Again), exchanged_slowly(&stages, budget, false), "seed {seed}");
+            assert_eq!(gain(&stages, budget, Weights::Again), exchanged_slowly(&stages, budget, true), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_can_be_chosen_for_a_stage_is_what_the_tasks_can_do_together() {
+    for seed in 1..=300 {
+        let stages = problem(seed, false);
+        for stage in 0..stages.len() as u32 {
+            let rows = stages.tasks(stage).flat_map(|task| stages.table(task).rows().iter().map(|row| row.time));
+            let mut times: Vec<u64> = rows.collect();
+            times.sort_unstable_by(|one, other| other.cmp(one));
+            times.dedup();
+            let together = |time: &u64| {
+                let rank = |task| stages.table(task).within(*time).map(|rank| stages.table(task).row(rank));
+                let rows: Vec<Row> = stages.tasks(stage).map(rank).collect::<Option<_>>()?;
+                let is_used = rows.iter().any(|row| row.time == *time);
+                is_used.then(|| optimal::Choice { time: *time, cost: rows.iter().map(|row| row.price).sum() })
+            };
+            let mut expected: Vec<optimal::Choice> = times.iter().filter_map(together).collect();
+            if times.is_empty() {
+                expected.push(optimal::Choice { time: 0, cost: 0 });
+            }
+            assert_eq!(optimal::menu(&stages, stage), expected, "seed {seed}, stage {stage}");
+        }
+    }
+}
+
 #[test]
 fn a_search_that_has_no_time_says_so_and_has_a_plan_all_the_same() {
     // An N, which cannot be put together.
@@ -166,8 +229,10 @@ fn a_deadline_is_kept_by_partial_critical_paths() {
         let slowest = stages.makespan(&stages.cheapest());
         for part in 0..=4 {
             let deadline = fastest + (slowest.saturating_sub(fastest)) * part / 4;
-            let planned = super::ic_pcp::ic_pcp(&stages, deadline);
-            assert!(planned.makespan <= deadline, "seed {seed}: {} in {deadline}", planned.makespan);
+            for patience in [true, false] {
+                let planned = super::ic_pcp::ic_pcp(&stages, deadline, &|| patience);
+                assert!(planned.makespan <= deadline, "seed {seed}: {} in {deadline}", planned.makespan);
+            }
         }
     }
 }

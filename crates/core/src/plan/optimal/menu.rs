@@ -2,6 +2,8 @@
 //!
 //! Nothing else has to be looked at: a task that is faster than its stage has to be is dearer for nothing.
 
+use std::collections::BinaryHeap;
+
 use super::super::stages::Stages;
 
 /// A time, and the least that it costs.
@@ -28,30 +30,24 @@ pub(in crate::plan) fn menu(stages: &Stages, stage: u32) -> Menu {
             _ => tables.push((number, 1)),
         }
     }
-    let table = |number: u32| stages.table_by_number(number);
-    let mut times: Vec<u64> =
-        tables.iter().flat_map(|(number, _)| table(*number).rows().iter().map(|row| row.time)).collect();
-    times.sort_unstable_by(|one, other| other.cmp(one));
-    times.dedup();
+    // The slowest first: whoever is slowest says how long the stage takes, and has to be faster next.
+    let row = |number: u32, rank: u8| stages.table_by_number(number).row(rank);
+    let mut slowest: BinaryHeap<(u64, u32, u64, u8)> =
+        tables.iter().map(|(number, count)| (row(*number, 0).time, *number, *count, 0)).collect();
+    let mut cost: u64 = tables.iter().map(|(number, count)| row(*number, 0).price * count).sum();
     let mut menu: Menu = Vec::new();
-    for time in times {
-        let (mut slowest, mut cost, mut can_all) = (0, 0, true);
-        for (number, count) in &tables {
-            match table(*number).within(time).map(|rank| table(*number).row(rank)) {
-                Some(row) => {
-                    slowest = row.time.max(slowest);
-                    cost += row.price * count;
-                }
-                None => can_all = false,
+    while let Some(&(time, ..)) = slowest.peek() {
+        menu.push(Choice { time, cost });
+        while slowest.peek().is_some_and(|top| top.0 == time) {
+            let Some((_, number, count, rank)) = slowest.pop() else { break };
+            if rank == stages.table_by_number(number).fastest() {
+                return menu;
             }
-        }
-        if can_all && slowest == time {
-            menu.push(Choice { time, cost });
+            cost += (row(number, rank + 1).price - row(number, rank).price) * count;
+            slowest.push((row(number, rank + 1).time, number, count, rank + 1));
         }
     }
-    if menu.is_empty() {
-        menu.push(Choice { time: 0, cost: 0 });
-    }
+    menu.push(Choice { time: 0, cost: 0 });
     menu
 }
 
