@@ -29,6 +29,7 @@ use throng_core::plan::frontier::Frontier;
 use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
 use throng_core::plan::planner::{self, Asked, Bound, Limits, Plan, Planned};
+use throng_core::plan::remedy::remedies;
 use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
@@ -173,7 +174,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };
     let case = Case { flow, catalogue, tables, taken, layout, problem: &problem, policy: &arguments.planner, limits };
-    // The plan, the curve and what is said about them each have so much time.
+    // The plan, what would be one, the curve and what is said about them each have so much time.
     let (begun, is_cut_short) = (Cell::new(Instant::now()), Cell::new(false));
     let may_go_on = || {
         let is_in_time = begun.get().elapsed() < arguments.patience;
@@ -184,7 +185,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let planner = planner(&arguments.planner, arguments.instances);
     let is_limited = limits != Limits::default() || arguments.out.is_some();
     let planned = is_limited.then(|| planner.plan(&asked, limits));
-    let mut planned = planned.transpose().map_err(|infeasible| words::infeasible(&case, &infeasible))?;
+    let mut planned = planned.transpose().map_err(|why| {
+        begun.set(Instant::now());
+        words::infeasible(&case, &why, &remedies(planner.as_ref(), &asked, limits, &why))
+    })?;
     if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
         planned.bound = bound(&asked, limits, planned);
     }

@@ -52,7 +52,7 @@ fn check_flow(flow: &Workflow, name: &str, planners: &[&str], apart: f64) {
         let asked = Asked { layout: &layout, problem: &problem, slots: 1 << 20, may_go_on: &|| true };
         for by in planners {
             let planner: Box<dyn Plan> = match *by {
-                "fit" => Box::new(Fit(Effort { schedules: 150, tasks: usize::MAX })),
+                "fit" => Box::new(Fit(Effort { schedules: 150, looks: usize::MAX })),
                 _ => Box::new(Rented(by_name(&by.parse().expect("a policy")).expect("known"))),
             };
             let unlimited = planner.plan(&asked, Limits::default()).expect("nothing is limited");

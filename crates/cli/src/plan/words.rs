@@ -6,7 +6,7 @@ use throng_core::plan::Money;
 use throng_core::plan::file::exact_seconds;
 use throng_core::plan::frontier::{Frontier, Point};
 use throng_core::plan::instances::{Instance, Run, Schedule};
-use throng_core::plan::planner::{Bound, Decided, Infeasible, Planned};
+use throng_core::plan::planner::{Bound, Decided, Infeasible, Limits, Planned};
 use throng_core::plan::stages::Assigned;
 
 use super::Case;
@@ -197,37 +197,36 @@ fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
     }
 }
 
-/// Why there is no plan, by how much, and what would be one.
-pub fn infeasible(case: &Case<'_>, why: &Infeasible) -> Failure {
+/// Why there is no plan, by how much, and limits with which there would be one.
+pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits]) -> Failure {
     let by = case.policy.to_string();
-    match why {
+    let message = match why {
         Infeasible::Budget { least } => {
             let short = least.saturating_sub(case.limits.budget.unwrap_or(0));
-            let message = format!(
-                "the budget is {} too small: the least that {by} costs is {}",
-                money(case, short),
-                money(case, *least)
-            );
-            Failure::bad_input(message, format!("give --budget {} or more", Money(*least)))
+            let [short, least] = [short, *least].map(|amount| money(case, amount));
+            format!("the budget is {short} too small: the least that {by} costs is {least}")
         }
         Infeasible::Deadline { least } => {
             let late = least.saturating_sub(case.limits.deadline.unwrap_or(0));
-            let message =
-                format!("the deadline is {} too early: the fastest that {by} gets is {}", time(late), time(*least));
-            Failure::bad_input(
-                message,
-                format!("give --deadline {} or more, or faster machines", exact_seconds(*least)),
-            )
+            format!("the deadline is {} too early: the fastest that {by} gets is {}", time(late), time(*least))
         }
-        Infeasible::Both { cost_in_time, time_for_budget } => {
-            let message = format!(
-                "{by} finds no plan that keeps both: done in time, it costs {}; for the budget, it takes {}",
-                money(case, *cost_in_time),
-                time(*time_for_budget)
-            );
-            let remedy =
-                format!("give --budget {} or --deadline {}", Money(*cost_in_time), exact_seconds(*time_for_budget));
-            Failure::bad_input(message, remedy)
-        }
-    }
+        Infeasible::Both { cost_in_time, time_for_budget } => format!(
+            "{by} finds no plan that keeps both: done in time, it costs {}; for the budget, it takes {}",
+            money(case, *cost_in_time),
+            time(*time_for_budget)
+        ),
+    };
+    let options: Vec<String> = remedies.iter().map(|limits| changed(case, limits)).collect();
+    let others = "other machines, or another --planner";
+    let remedy = if options.is_empty() { format!("try {others}") } else { format!("give {}", options.join(", or ")) };
+    Failure::bad_input(message, remedy)
+}
+
+/// The options that have to be others than they are.
+fn changed(case: &Case<'_>, limits: &Limits) -> String {
+    let budget = limits.budget.filter(|_| limits.budget != case.limits.budget);
+    let deadline = limits.deadline.filter(|_| limits.deadline != case.limits.deadline);
+    let budget = budget.map(|budget| format!("--budget {} or more", Money(budget)));
+    let deadline = deadline.map(|deadline| format!("--deadline {} or more", exact_seconds(deadline)));
+    budget.into_iter().chain(deadline).collect::<Vec<_>>().join(" and ")
 }

@@ -56,9 +56,8 @@ struct Part {
 
 impl Part {
     fn of(prefix: Option<String>, plan: &PlanFile) -> Part {
-        let said = |name: &str| plan.head.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let makespan = said("makespan").and_then(|time| quantity::duration(time).ok());
-        Part { prefix, makespan, cost: said("cost").and_then(|cost| Money::parse(cost).ok()) }
+        let makespan = plan.said("makespan").and_then(|time| quantity::duration(time).ok());
+        Part { prefix, makespan, cost: plan.said("cost").and_then(|cost| Money::parse(cost).ok()) }
     }
 
     /// When the last of its tasks was done.
@@ -116,6 +115,7 @@ fn read_plans(
             check_prefix(prefix, flow)?;
         }
         let plan = read_with(file, |text, name| PlanFile::read_part(text, name, flow, prefix.as_deref(), catalogue))?;
+        warn_of_another_workflow(&plan, prefix.as_deref(), file, flow);
         parts.push(Part::of(prefix.clone(), &plan));
         plans.push(plan);
     }
@@ -126,11 +126,24 @@ fn read_plans(
             }
             Unjoinable::Twice(_) => "give one plan for each prefix, or one for all of it",
             Unjoinable::Mixed => "make all of them with the same kind of planner, or with --instances",
+            Unjoinable::Early { .. } => "change when they begin (`from`), or make the plan anew with `throng plan`",
+            Unjoinable::TooMany { .. } if plans.len() == 1 => {
+                "make the plan anew with `throng plan`, or rent fewer of them at a time"
+            }
             Unjoinable::TooMany { .. } => "plan them together, or one of them with fewer machines in its file",
         };
         Failure::bad_input(error, remedy)
     })?;
     Ok((whole, parts))
+}
+
+/// A plan says for which workflow it was made; how one is called that is included is not known any more.
+fn warn_of_another_workflow(plan: &PlanFile, prefix: Option<&str>, file: &Path, flow: &Workflow) {
+    let said = plan.said("workflow").filter(|said| prefix.is_none() && *said != flow.title());
+    if let Some(said) = said {
+        let (file, said, own) = (file.display(), words::printable(said), words::printable(flow.title()));
+        note!("warning: the plan {file} was made for the workflow `{said}`, and this one is `{own}`");
+    }
 }
 
 fn check_prefix(prefix: &str, flow: &Workflow) -> Result<(), Failure> {

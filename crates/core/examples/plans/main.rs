@@ -27,10 +27,10 @@ use throng_core::rng::Rng;
 type Planner = fn(&Stages, u64) -> Assigned;
 
 const PLANNERS: [(&str, Planner); 12] = [
-    ("greedy", |stages, budget| greedy(stages, budget, |_| {}).best),
-    ("greedy-stage", |stages, budget| greedy_stage(stages, budget, |_| {}).best),
-    ("critical-greedy", |stages, budget| critical_greedy(stages, budget, |_| {}).best),
-    ("ggb", |stages, budget| ggb(stages, budget, |_| {}).best),
+    ("greedy", |stages, budget| greedy(stages, budget, |_| true).best),
+    ("greedy-stage", |stages, budget| greedy_stage(stages, budget, |_| true).best),
+    ("critical-greedy", |stages, budget| critical_greedy(stages, budget, |_| true).best),
+    ("ggb", |stages, budget| ggb(stages, budget, |_| true).best),
     ("loss", |stages, budget| loss(stages, budget, Weights::Once)),
     ("loss, makespan", |stages, budget| loss(stages, budget, Weights::Makespan)),
     ("loss, again", |stages, budget| loss(stages, budget, Weights::Again)),

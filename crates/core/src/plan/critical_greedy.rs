@@ -51,8 +51,8 @@ impl Climber for Leaps<'_> {
     }
 }
 
-/// Plans; the cheapest plan costs no more than the budget.
-pub fn critical_greedy(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)) -> Climbed {
+/// Plans, as long as whoever is told of the steps wants to go on; the cheapest plan costs no more than the budget.
+pub fn critical_greedy(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>) -> bool) -> Climbed {
     let menus = (0..stages.len() as u32).map(|stage| menu(stages, stage)).collect();
     let count = stages.len();
     climb(stages, &mut Leaps { stages, menus, chosen: vec![0; count], offered: vec![0; count] }, budget, told)
@@ -64,6 +64,6 @@ pub struct CriticalGreedy;
 
 impl Plan for CriticalGreedy {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
-        Planned::unproven(Decided::Types(critical_greedy(asked.stages(), budget, |_| {}).best))
+        Planned::unproven(Decided::Types(critical_greedy(asked.stages(), budget, |_| (asked.may_go_on)()).best))
     }
 }

@@ -87,6 +87,11 @@ impl PlanFile {
         PlanFile { head: Vec::new(), machine_of: planned.machine_of(layout), rented }
     }
 
+    /// What its head says under a name.
+    pub fn said(&self, name: &str) -> Option<&str> {
+        self.head.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// Writes it down.
     pub fn write(&self, flow: &Workflow, catalogue: &Catalogue) -> String {
         let mut text = format!("throng-plan: {VERSION}\n");

@@ -8,8 +8,8 @@ use super::greedy::OneTask;
 use super::planner::{Asked, Decided, Plan, Planned};
 use super::stages::Stages;
 
-/// Plans; the cheapest plan costs no more than the budget.
-pub fn ggb(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)) -> Climbed {
+/// Plans, as long as whoever is told of the steps wants to go on; the cheapest plan costs no more than the budget.
+pub fn ggb(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>) -> bool) -> Climbed {
     climb(stages, &mut OneTask::<false>::new(stages), budget, told)
 }
 
@@ -19,6 +19,6 @@ pub struct Ggb;
 
 impl Plan for Ggb {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
-        Planned::unproven(Decided::Types(ggb(asked.stages(), budget, |_| {}).best))
+        Planned::unproven(Decided::Types(ggb(asked.stages(), budget, |_| (asked.may_go_on)()).best))
     }
 }

@@ -113,8 +113,8 @@ impl<const ONLY_CRITICAL: bool> Climber for OneTask<'_, ONLY_CRITICAL> {
     }
 }
 
-/// Plans; the cheapest plan costs no more than the budget.
-pub fn greedy(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)) -> Climbed {
+/// Plans, as long as whoever is told of the steps wants to go on; the cheapest plan costs no more than the budget.
+pub fn greedy(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>) -> bool) -> Climbed {
     climb(stages, &mut OneTask::<true>::new(stages), budget, told)
 }
 
@@ -124,6 +124,6 @@ pub struct Greedy;
 
 impl Plan for Greedy {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
-        Planned::unproven(Decided::Types(greedy(asked.stages(), budget, |_| {}).best))
+        Planned::unproven(Decided::Types(greedy(asked.stages(), budget, |_| (asked.may_go_on)()).best))
     }
 }

@@ -79,8 +79,8 @@ impl Tied<'_> {
     }
 }
 
-/// Plans; the cheapest plan costs no more than the budget.
-pub fn greedy_stage(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>)) -> Climbed {
+/// Plans, as long as whoever is told of the steps wants to go on; the cheapest plan costs no more than the budget.
+pub fn greedy_stage(stages: &Stages, budget: u64, told: impl FnMut(&Step<'_>) -> bool) -> Climbed {
     let slowest = Slowest::new(stages, &stages.cheapest());
     let mut tied = Tied { slowest, found: vec![None; stages.len()], tied: Vec::new() };
     climb(stages, &mut tied, budget, told)
@@ -92,6 +92,6 @@ pub struct GreedyStage;
 
 impl Plan for GreedyStage {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
-        Planned::unproven(Decided::Types(greedy_stage(asked.stages(), budget, |_| {}).best))
+        Planned::unproven(Decided::Types(greedy_stage(asked.stages(), budget, |_| (asked.may_go_on)()).best))
     }
 }

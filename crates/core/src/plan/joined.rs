@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::catalogue::Catalogue;
 use super::file::{NOBODY, NOWHERE, PlanFile, Rented};
 use super::instances::{Instance, Run};
-use crate::ids::TemplateId;
+use crate::ids::{TaskId, TemplateId};
 use crate::workflow::Workflow;
 
 /// Why plans cannot be carried out together.
@@ -23,6 +23,14 @@ pub enum Unjoinable {
     /// Some rent instances, and others only name types.
     #[error("some of the plans rent instances, and others only say which types tasks run on")]
     Mixed,
+    /// A task is to begin before another for which it waits.
+    #[error("the task `{task}` is to begin before `{before}` does, and waits for it")]
+    Early {
+        /// Who is too early.
+        task: String,
+        /// Who comes before it.
+        before: String,
+    },
     /// They rent more than there is.
     #[error("the plans rent {wanted} of `{machine}` at the same time, and {there} can be had")]
     TooMany {
@@ -71,6 +79,13 @@ pub fn joined(flow: &Workflow, catalogue: &Catalogue, parts: &[PlanFile]) -> Res
         let wanted = most_at_once(instances.iter().filter(|instance| usize::from(instance.machine) == number));
         if let Some(there) = machine.count.filter(|there| wanted > *there) {
             return Err(Unjoinable::TooMany { machine: machine.name.clone(), wanted, there });
+        }
+    }
+    if rents > 0 {
+        let is_before = |one: TaskId, other: TaskId| runs[one.index()].begin < runs[other.index()].begin;
+        let early = |task| flow.children(task).find(|child| is_before(*child, task)).map(|child| (child, task));
+        if let Some((task, before)) = flow.tasks().find_map(early) {
+            return Err(Unjoinable::Early { task: flow.name(task), before: flow.name(before) });
         }
     }
     let rented = (rents > 0).then_some(Rented { instances, runs });
@@ -128,6 +143,18 @@ mod tests {
         let same = rented("b", 59, &format!("{{ x: {} }}", on(60)));
         let too_many = Unjoinable::TooMany { machine: "one".to_owned(), wanted: 2, there: 1 };
         assert_eq!(join(&[early.clone(), same]), Err(too_many));
+        let flow = "tasks: { x: { run: t, out: o }, y: { run: t, in: o, out: p } }";
+        let flow = Workflow::parse(flow, Format::Yaml, "f", &NoFiles).unwrap();
+        let plan = |x, y| {
+            let text = format!(
+                "throng-plan: 1\ninstances: {{ i: {{ type: one, from: 0s, until: 60s }} }}\ntasks: {{ x: {}, y: {} }}",
+                on(x),
+                on(y)
+            );
+            joined(&flow, &catalogue, &[PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap()])
+        };
+        assert!(plan(0, 10).is_ok() && plan(0, 0).is_ok());
+        assert_eq!(plan(10, 9), Err(Unjoinable::Early { task: "y".to_owned(), before: "x".to_owned() }));
         assert_eq!(join(&[early, first]), Err(Unjoinable::Mixed));
     }
 }

@@ -31,6 +31,7 @@ pub mod money;
 pub mod optimal;
 pub mod planner;
 pub mod progress;
+pub mod remedy;
 pub mod rented;
 pub mod stages;
 pub mod table;

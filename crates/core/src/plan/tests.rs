@@ -114,11 +114,11 @@ fn on_rows_the_optimum_is_that_of_the_dynamic_program() {
 #[test]
 fn nobody_spends_more_than_there_is_or_beats_the_optimum() {
     let planners: [fn(&Stages, u64) -> Assigned; 12] = [
-        |stages, budget| greedy(stages, budget, |_| {}).best,
-        |stages, budget| greedy(stages, budget, |_| {}).last,
-        |stages, budget| greedy_stage(stages, budget, |_| {}).best,
-        |stages, budget| critical_greedy(stages, budget, |_| {}).best,
-        |stages, budget| ggb(stages, budget, |_| {}).best,
+        |stages, budget| greedy(stages, budget, |_| true).best,
+        |stages, budget| greedy(stages, budget, |_| true).last,
+        |stages, budget| greedy_stage(stages, budget, |_| true).best,
+        |stages, budget| critical_greedy(stages, budget, |_| true).best,
+        |stages, budget| ggb(stages, budget, |_| true).best,
         |stages, budget| loss(stages, budget, Weights::Once),
         |stages, budget| loss(stages, budget, Weights::Makespan),
         |stages, budget| loss(stages, budget, Weights::Again),

@@ -115,6 +115,7 @@ fn climbed(request: &Request, by_stages: bool) -> Result<Value, String> {
             "stage": step.stage, "task": tasks[0], "tasks": tasks, "machine": machine, "utility": [over, under],
             "makespan": step.makespan, "cost": step.cost,
         }));
+        true
     };
     let Climbed { last, best } =
         if by_stages { greedy_stage(&stages, budget, &mut told) } else { greedy(&stages, budget, &mut told) };

@@ -122,12 +122,12 @@ impl Offers {
     }
 }
 
-/// Climbs from the cheapest plan, which costs no more than the budget.
+/// Climbs from the cheapest plan, which costs no more than the budget, as long as whoever is told of the steps wants to go on.
 pub(super) fn climb<C: Climber>(
     stages: &Stages,
     climber: &mut C,
     budget: u64,
-    mut told: impl FnMut(&Step<'_>),
+    mut told: impl FnMut(&Step<'_>) -> bool,
 ) -> Climbed {
     let mut ranks = stages.cheapest();
     let mut times = stages.times(&ranks);
@@ -173,7 +173,9 @@ pub(super) fn climb<C: Climber>(
                 in_vain.clear();
                 best_cost = cost;
             }
-            told(&Step { stage, raised: &raised, offer, makespan, cost });
+            if !told(&Step { stage, raised: &raised, offer, makespan, cost }) {
+                break;
+            }
         }
         // If there was too little money, perhaps there is something less for less.
         let next = climber.offer(stage, &ranks, budget - cost);

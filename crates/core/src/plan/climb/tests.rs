@@ -102,7 +102,10 @@ fn climbs_take_the_steps_that_are_written_down() {
             [(budget, false), (budget, true)]
         }) {
             let mut told = Vec::new();
-            let tell = |step: &Step<'_>| told.push((step.stage, step.makespan, step.cost));
+            let tell = |step: &Step<'_>| {
+                told.push((step.stage, step.makespan, step.cost));
+                true
+            };
             let climb = if by_stages { greedy_stage(&stages, budget, tell) } else { greedy(&stages, budget, tell) };
             let (slowly, last, best) = climb_slowly(&stages, budget, by_stages);
             steps += slowly.len();

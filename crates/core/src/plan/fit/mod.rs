@@ -34,28 +34,28 @@ use super::layers::{BRate, BSwap};
 use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
 use super::rented::{BUDGETS, guesses};
 
-/// How much is tried: tasks times schedules, and schedules at most. A schedule of 1,000 tasks takes some ten milliseconds.
+/// How much is tried. What a schedule takes is how many places are looked at for its tasks, a tenth of a microsecond each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Schedules at most.
     pub schedules: usize,
-    /// Tasks in all schedules together.
-    pub tasks: usize,
+    /// Places that are looked at for tasks, in all schedules together.
+    pub looks: usize,
 }
 
-/// So many schedules are enough that more hardly ever help, and so many tasks are placed in some ten seconds.
-const USUAL: Effort = Effort { schedules: 6000, tasks: 3_000_000 };
+/// So many schedules are enough that more hardly ever help, and so many places are looked at in some ten seconds.
+const USUAL: Effort = Effort { schedules: 6000, looks: 150_000_000 };
 
 impl Effort {
-    const NO_END: Effort = Effort { schedules: usize::MAX, tasks: usize::MAX };
+    const NO_END: Effort = Effort { schedules: usize::MAX, looks: usize::MAX };
 
     fn half(self) -> Effort {
-        Effort { schedules: self.schedules / 2, tasks: self.tasks / 2 }
+        Effort { schedules: self.schedules / 2, looks: self.looks / 2 }
     }
 
     /// So many schedules, or as many as is usual.
     pub fn of(schedules: usize) -> Effort {
-        if schedules == 0 { USUAL } else { Effort { schedules, tasks: usize::MAX } }
+        if schedules == 0 { USUAL } else { Effort { schedules, looks: usize::MAX } }
     }
 }
 
@@ -119,12 +119,17 @@ fn others(asked: &Asked<'_>) -> Vec<Vec<u16>> {
     all
 }
 
-/// No machine is of use to more tasks than there are, and no search is for more than so many.
-const MOST_INSTANCES: u32 = 256;
+/// So many instances of a type at most, and so many at least, if there are as many tasks.
+const MOST_INSTANCES: u32 = 4096;
+const MANY_INSTANCES: u32 = 16;
+/// A single schedule looks at no more places than this, if that leaves many instances: it is to take seconds.
+const LOOKS_OF_ONE: usize = 200_000_000;
 
-/// How many instances of each type there may be.
+/// How many instances of each type there may be: no machine is of use to more tasks than there are, and where tasks are many, not all of many machines can be looked at for each.
 pub fn most(catalogue: &Catalogue, tasks: usize) -> Vec<u32> {
-    let sensible = u32::try_from(tasks).unwrap_or(u32::MAX).clamp(1, MOST_INSTANCES);
+    let in_time = LOOKS_OF_ONE / tasks.saturating_mul(catalogue.machines.len()).max(1);
+    let in_time = u32::try_from(in_time).unwrap_or(u32::MAX).clamp(MANY_INSTANCES, MOST_INSTANCES);
+    let sensible = u32::try_from(tasks).unwrap_or(u32::MAX).clamp(1, in_time);
     catalogue.machines.iter().map(|machine| machine.count.unwrap_or(u32::MAX).min(sensible)).collect()
 }
 
@@ -142,7 +147,7 @@ pub fn fit(
 /// All that a search comes across that looks for the best for some limits.
 ///
 /// Half of the effort goes to what does not depend on limits, so that whoever asks for a budget and whoever asks for a deadline know of each other's plans. Who has two
-/// limits knows all that is found for either of them.
+/// limits knows all that is found for either of them. Whoever has money for the fastest plan of all is not to pay more for it than has to be, so that is searched as well.
 fn found<'p>(
     problem: &'p Problem<'_>,
     guesses: &'p [Vec<u16>],
@@ -157,12 +162,20 @@ fn found<'p>(
     let has_both = limits.budget.is_some() && limits.deadline.is_some();
     let parts = [Limits { deadline: None, ..limits }, Limits { budget: None, ..limits }];
     let goals = parts.into_iter().filter(|_| has_both).chain([limits]);
-    for goal in goals {
+    let mut pursue = |all: &mut Search<'p>, goal: Limits| {
         let mut search = common.clone();
         search.effort = effort;
         search.aim(goal, may_go_on);
         search.climb(goal, may_go_on);
         all.learn(search);
+    };
+    goals.for_each(|goal| pursue(&mut all, goal));
+    let (least_time, least_cost) = all.ends();
+    if !limits.is_for_cost() && all.is_best(limits, |entry| entry.makespan == least_time) {
+        pursue(&mut all, Limits { budget: None, deadline: Some(least_time) });
+    }
+    if limits == Limits::default() {
+        pursue(&mut all, Limits { budget: Some(least_cost), deadline: None });
     }
     all
 }

@@ -37,6 +37,8 @@ pub struct Search<'p> {
     pub(super) effort: Effort,
     most: Vec<u32>,
     tried: BTreeSet<Draft>,
+    /// How many places were looked at.
+    looks: usize,
     /// All that gave a schedule.
     pub entries: Vec<Entry>,
 }
@@ -45,13 +47,17 @@ impl<'p> Search<'p> {
     /// A search that has not begun.
     pub fn new(problem: &'p Problem<'p>, guesses: &'p [Vec<u16>], effort: Effort) -> Search<'p> {
         let most = most(problem.catalogue, problem.task_count());
-        Search { problem, guesses, effort, most, tried: BTreeSet::new(), entries: Vec::new() }
+        Search { problem, guesses, effort, most, tried: BTreeSet::new(), looks: 0, entries: Vec::new() }
     }
 
     /// The schedule of a draft.
     pub fn schedule(&self, draft: &Draft) -> Option<Schedule> {
+        self.packed(draft, &mut 0)
+    }
+
+    fn packed(&self, draft: &Draft, looks: &mut usize) -> Option<Schedule> {
         let types = draft.guess.map(|guess| self.guesses[guess as usize].as_slice());
-        pack(self.problem, &draft.recipe, types)
+        pack(self.problem, &draft.recipe, types, looks)
     }
 
     /// Tries a draft, if it was not tried before; says what it takes.
@@ -59,23 +65,28 @@ impl<'p> Search<'p> {
         if !self.tried.insert(draft.clone()) {
             return None;
         }
-        let schedule = self.schedule(&draft)?;
+        let mut looks = 0;
+        let schedule = self.packed(&draft, &mut looks);
+        self.looks = self.looks.saturating_add(looks);
+        let schedule = schedule?;
         let (cost, makespan) = (schedule.cost.0, schedule.makespan);
         self.entries.push(Entry { draft, cost, makespan, is_looked_around: false });
         Some(makespan)
     }
 
     fn may_try(&self) -> bool {
-        self.may_try_after(self.tried.len())
+        self.may_try_after(1)
     }
 
     /// Others may take half of what may be tried.
     fn may_guess(&self) -> bool {
-        self.may_try_after(self.tried.len().saturating_mul(2))
+        self.may_try_after(2)
     }
 
-    fn may_try_after(&self, tried: usize) -> bool {
-        tried < self.effort.schedules && tried.saturating_mul(self.problem.task_count()) < self.effort.tasks
+    /// Whether there is effort left if all that was tried counts so many times.
+    fn may_try_after(&self, times: usize) -> bool {
+        self.tried.len().saturating_mul(times) < self.effort.schedules
+            && self.looks.saturating_mul(times) < self.effort.looks
     }
 
     /// Tries what a search begins with. One draft at least, whatever the effort.
@@ -204,6 +215,17 @@ impl<'p> Search<'p> {
             false => (entry.makespan, entry.cost),
         };
         self.entries.iter().filter(|entry| limits.keeps(entry.cost, entry.makespan)).min_by_key(key)
+    }
+
+    /// The least time that anything takes, and the least that anything costs.
+    pub(super) fn ends(&self) -> (u64, u64) {
+        let of = |figure: fn(&Entry) -> u64| self.entries.iter().map(figure).min().unwrap_or(0);
+        (of(|entry| entry.makespan), of(|entry| entry.cost))
+    }
+
+    /// Whether something can be said of the best so far that keeps some limits.
+    pub(super) fn is_best(&self, limits: Limits, is: impl Fn(&Entry) -> bool) -> bool {
+        self.best_entry(limits).is_some_and(is)
     }
 
     /// The best schedule so far that keeps some limits.

@@ -29,8 +29,9 @@ pub struct Recipe {
     pub choice: Choice,
 }
 
-/// Puts all tasks on instances. `types`, if it is there, says on which type each has to be. Nothing if some task fits on no instance of the fleet.
-pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>) -> Option<Schedule> {
+/// Puts all tasks on instances. `types`, if it is there, says on which type each has to be. Nothing if some task fits on no instance of the fleet. `looks` becomes more by
+/// how many places were looked at: that is what it takes.
+pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>, looks: &mut usize) -> Option<Schedule> {
     let all: Vec<u16> = (0..problem.types() as u16).filter(|machine| recipe.fleet[usize::from(*machine)] > 0).collect();
     let usual = usual_times(problem, &all, types)?;
     let ways = ways(problem, &usual);
@@ -48,7 +49,7 @@ pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>) -> Op
         let latest = latest.get(task as usize).copied();
         let own = types.map(|types| [types[task as usize]]);
         let among = own.as_ref().map_or(all.as_slice(), |own| own.as_slice());
-        let offer = best(&mut rack, recipe, task, among, latest)?;
+        let offer = best(&mut rack, recipe, task, among, latest, looks)?;
         rack.take(task, &offer);
     }
     Some(rack.schedule())
@@ -58,7 +59,14 @@ pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>) -> Op
 type Merit = (bool, u64, u64);
 
 /// The best place for a task. What a place is worth at best is quickly said, and few have to be looked at to know which is the best.
-fn best(rack: &mut Rack<'_>, recipe: &Recipe, task: u32, among: &[u16], latest: Option<u64>) -> Option<Offer> {
+fn best(
+    rack: &mut Rack<'_>,
+    recipe: &Recipe,
+    task: u32,
+    among: &[u16],
+    latest: Option<u64>,
+    looks: &mut usize,
+) -> Option<Offer> {
     let merit = |end: u64, price: u64| match latest {
         Some(latest) if end <= latest => (false, price, end),
         Some(_) => (true, end, price),
@@ -74,6 +82,7 @@ fn best(rack: &mut Rack<'_>, recipe: &Recipe, task: u32, among: &[u16], latest: 
             places.push((merit(least.end, least.price.0), place));
         }
     }
+    *looks += places.len();
     places.sort_unstable();
     let mut best: Option<(Merit, Offer)> = None;
     for (least, place) in places {

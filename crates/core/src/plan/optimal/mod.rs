@@ -52,7 +52,8 @@ pub fn for_budget(stages: &Stages, budget: u64, may_go_on: &mut dyn FnMut() -> b
         let assigned = exact.first_of_equals(stages, assigned, may_go_on);
         return Some(Optimal { bound: assigned.makespan, assigned, is_proven: true });
     }
-    let start = greedy_stage(stages, budget, |_| {}).best;
+    // Where a search begins is soon found, but for many stages: its patience is for what comes after.
+    let start = greedy_stage(stages, budget, |_| stages.len() <= MOST_STAGES || may_go_on()).best;
     let (fastest, bound, is_fastest) =
         exact.searched(stages, Goal::LeastTime { budget }, start.makespan, Some(start), may_go_on)?;
     if !is_fastest {
@@ -199,6 +200,9 @@ impl Exact {
             let now = stages.time(&best.ranks, stage as u32);
             let slower = self.menus[stage].iter().filter(|choice| choice.time > now);
             for choice in slower {
+                if !may_go_on() {
+                    return best;
+                }
                 fixed.menus[stage] = vec![*choice];
                 if let Some(equal) = fixed.as_good(stages, &best, may_go_on) {
                     best = equal;
