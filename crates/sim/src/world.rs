@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use throng_core::ids::{NodeId, ObjectId, SlotId, TaskId};
 use throng_core::kin::Kin;
-use throng_core::member::{Command, Event, Member, Message, Source};
+use throng_core::member::{Asking, Command, Event, Member, Message, Source};
 use throng_core::node::{self, End, KillReason, ReadyTask};
 use throng_core::place;
 use throng_core::rng::Rng;
@@ -73,7 +73,7 @@ enum Happening {
     /// An object could not be fetched.
     NotMoved { node: NodeId, boot: u32, object: ObjectId, from: Source, is_missing: bool },
     /// A wish for an object reaches the node that has it, late.
-    Requested { node: NodeId, boot: u32, object: ObjectId, source: NodeId, may_redirect: bool },
+    Requested { node: NodeId, boot: u32, object: ObjectId, source: NodeId, asking: Asking },
     /// A node hears who else has an object.
     Redirected { node: NodeId, boot: u32, object: ObjectId, holder: NodeId },
     /// The next task of a node is done that shares it with others.
@@ -347,9 +347,9 @@ impl World {
                     self.tell_and_decide(node, Event::FetchFailed { object, from, is_missing });
                 }
             }
-            Happening::Requested { node, boot, object, source, may_redirect } => {
+            Happening::Requested { node, boot, object, source, asking } => {
                 if self.lives(node, boot) {
-                    self.request(node, object, source, may_redirect);
+                    self.request(node, object, source, asking);
                     self.decide(source);
                 }
             }

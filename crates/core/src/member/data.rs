@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Command, Load, Member, Purpose, Source};
+use super::{Asking, Command, Load, Member, Purpose, Source};
 use crate::ids::{NodeId, ObjectId, TaskId};
 use crate::node;
 use crate::store::{Inputs, Owner, Reopened, SHARED_BY_ALL, Verb, Verdict, bucket};
@@ -46,8 +46,10 @@ impl Member {
     ) {
         let mut places: Vec<NodeId> = places.into_iter().filter(|place| !self.is_gone(*place)).rev().collect();
         let by = now + self.setup.moving(bytes);
-        // Those at the end are asked first.
-        places.sort_by_key(|place| self.setup.closes.get(place.index()).is_none_or(|closes| *closes >= by));
+        // Those at the end are asked first. What comes from outside is planned to come from there: others would be paid for it.
+        let is_there_for_it = |place: &NodeId| self.setup.closes.get(place.index()).is_none_or(|closes| *closes >= by);
+        let is_planned_so = |place: &NodeId| *place == SHARED_BY_ALL && !self.setup.closes.is_empty();
+        places.sort_by_key(|place| (is_planned_so(place), is_there_for_it(place)));
         let is_found = !places.is_empty();
         let has_failed = self.found.get(&object).is_some_and(|found| found.has_failed);
         self.forget_found();
@@ -81,10 +83,11 @@ impl Member {
 
     /// Fetches from the next place, if one is known.
     fn fetch_next(&mut self, object: ObjectId, out: &mut Vec<Command>) -> bool {
+        let due = self.node.due(object);
         let found = self.found.entry(object).or_default();
         let Some(place) = found.places.pop() else { return false };
-        let (bytes, may_redirect) = (found.bytes, !found.has_failed);
-        out.push(Command::Fetch { object, bytes, from: source(place), may_redirect });
+        let (bytes, asking) = (found.bytes, Asking { may_redirect: !found.has_failed, due });
+        out.push(Command::Fetch { object, bytes, from: source(place), asking });
         true
     }
 
@@ -99,9 +102,10 @@ impl Member {
 
     /// Fetches an object from where it can be had sooner.
     pub(super) fn redirected(&mut self, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
+        let due = self.node.due(object);
         let found = self.found.entry(object).or_default();
-        let (bytes, may_redirect) = (found.bytes, !found.has_failed);
-        out.push(Command::Fetch { object, bytes, from: Source::Node(holder), may_redirect });
+        let (bytes, asking) = (found.bytes, Asking { may_redirect: !found.has_failed, due });
+        out.push(Command::Fetch { object, bytes, from: Source::Node(holder), asking });
     }
 
     /// Tries the next place, or looks for others.

@@ -6,6 +6,16 @@ use crate::node::{End, KillReason, ReadyTask};
 use crate::pack::{Change, Sample, Spent, Uses};
 use crate::place::Place;
 use crate::store::{Answer, Inputs, Verb};
+use crate::time::Time;
+
+/// On which terms a node asks another for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asking {
+    /// Whether it may be told who else has it.
+    pub may_redirect: bool,
+    /// When it is to be there, if that was planned: whoever needs it first is served first. Without a plan, everybody needs it at once.
+    pub due: Time,
+}
 
 /// Something that happened.
 pub enum Event {
@@ -81,8 +91,8 @@ pub enum Event {
         object: ObjectId,
         /// Which node.
         by: NodeId,
-        /// Whether it may be sent to others that have it.
-        may_redirect: bool,
+        /// On which terms.
+        asking: Asking,
     },
     /// An object has been sent.
     Sent {
@@ -153,8 +163,8 @@ pub enum Command {
         bytes: u64,
         /// From where.
         from: Source,
-        /// Whether whoever is asked may name another node instead.
-        may_redirect: bool,
+        /// On which terms.
+        asking: Asking,
     },
     /// Send an object to a node that wants it.
     Serve {

@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use event::{Command, Event, Source};
+pub use event::{Asking, Command, Event, Source};
 pub use lease::FIRST_BOOT;
 pub use message::{Load, Message, Terms};
 
@@ -347,8 +347,8 @@ impl Member {
             Event::Measured(sample) => self.tell_node(now, node::Event::Measured(sample), out),
             Event::Fetched { object, bytes } => self.fetched(now, object, bytes, out),
             Event::FetchFailed { object, from, is_missing } => self.fetch_failed(now, object, from, is_missing, out),
-            Event::Wanted { object, by, may_redirect } => self.wanted(object, by, may_redirect, out),
-            Event::Sent { object, to, is_there } => self.sent(object, to, is_there, out),
+            Event::Wanted { object, by, asking } => self.wanted(now, object, by, asking, out),
+            Event::Sent { object, to, is_there } => self.sent(now, object, to, is_there, out),
             Event::Redirected { object, holder } => self.redirected(object, holder, out),
             Event::Place(place) => self.change_place(now, place, out),
             Event::Capacity { bytes } => self.tell_node(now, node::Event::Capacity { bytes }, out),

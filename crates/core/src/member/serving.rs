@@ -6,11 +6,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Command, Member, Setup};
+use super::{Asking, Command, Member};
 use crate::ids::{NodeId, ObjectId};
+use crate::time::Time;
 
 /// So many objects are sent at a time: enough that a slow receiver does not leave the line idle.
 const AT_A_TIME: u32 = 4;
+/// What is planned is planned one thing after the other.
+const PLANNED_AT_A_TIME: u32 = 1;
 
 /// So many that have got an object are remembered, of so many objects: a few are enough to pass it on.
 const MOST_GIVEN: usize = 8;
@@ -20,41 +23,51 @@ const MOST_OBJECTS: usize = 1024;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Serving {
     under_way: u32,
-    /// Who wants what, and whether he may be sent elsewhere.
-    waiting: VecDeque<(NodeId, ObjectId, bool)>,
+    /// Who wants what on which terms: those first that need it first.
+    waiting: VecDeque<(NodeId, ObjectId, Asking)>,
     /// Who has got what from here, as far as it is remembered.
     given: BTreeMap<ObjectId, VecDeque<NodeId>>,
 }
 
 impl Member {
     /// A node wants an object that is here; it may be sent to others that have it.
-    pub(super) fn wanted(&mut self, object: ObjectId, by: NodeId, may_redirect: bool, out: &mut Vec<Command>) {
-        if self.serving.under_way < AT_A_TIME {
+    pub(super) fn wanted(&mut self, now: Time, object: ObjectId, by: NodeId, asking: Asking, out: &mut Vec<Command>) {
+        if self.may_serve() {
             self.serving.under_way += 1;
             out.push(Command::Serve { object, to: by });
             return;
         }
-        if may_redirect && let Some(given) = self.serving.given.get_mut(&object) {
+        if asking.may_redirect
+            && let Some(mut given) = self.serving.given.remove(&object)
+        {
             // In turns, so that none of them is asked by all.
             given.rotate_left(1);
-            let stays = |node: &NodeId| stays_as_long(&self.setup, *node);
-            let can_send = |node: &&NodeId| **node != by && !self.gone.contains(node) && stays(node);
-            if let Some(holder) = given.iter().find(can_send).copied() {
+            let can_send =
+                |node: &&NodeId| **node != by && !self.gone.contains(node) && self.stays(now, object, **node);
+            let holder = given.iter().find(can_send).copied();
+            self.serving.given.insert(object, given);
+            if let Some(holder) = holder {
                 out.push(Command::Redirect { object, to: by, holder });
                 return;
             }
         }
-        self.serving.waiting.push_back((by, object, may_redirect));
+        let at = self.serving.waiting.partition_point(|(_, _, other)| other.due <= asking.due);
+        self.serving.waiting.insert(at, (by, object, asking));
+    }
+
+    fn may_serve(&self) -> bool {
+        let most = if self.setup.closes.is_empty() { AT_A_TIME } else { PLANNED_AT_A_TIME };
+        self.serving.under_way < most
     }
 
     /// An object has been sent, or could not be.
-    pub(super) fn sent(&mut self, object: ObjectId, to: NodeId, is_there: bool, out: &mut Vec<Command>) {
+    pub(super) fn sent(&mut self, now: Time, object: ObjectId, to: NodeId, is_there: bool, out: &mut Vec<Command>) {
         self.serving.under_way = self.serving.under_way.saturating_sub(1);
         if is_there {
             self.note_given(object, to);
-            self.redirect_half(object, to, out);
+            self.redirect_half(now, object, to, out);
         }
-        while self.serving.under_way < AT_A_TIME
+        while self.may_serve()
             && let Some((by, object, _)) = self.serving.waiting.pop_front()
         {
             self.serving.under_way += 1;
@@ -77,13 +90,13 @@ impl Member {
     }
 
     /// Sends half of those who wait for an object to a node that has just got it.
-    fn redirect_half(&mut self, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
-        if !stays_as_long(&self.setup, holder) {
+    fn redirect_half(&mut self, now: Time, object: ObjectId, holder: NodeId, out: &mut Vec<Command>) {
+        if !self.stays(now, object, holder) {
             return;
         }
         let mut is_next = true;
-        self.serving.waiting.retain(|(by, wanted, may_redirect)| {
-            if *wanted != object || !may_redirect || *by == holder {
+        self.serving.waiting.retain(|(by, wanted, asking)| {
+            if *wanted != object || !asking.may_redirect || *by == holder {
                 return true;
             }
             if is_next {
@@ -93,10 +106,12 @@ impl Member {
             is_next
         });
     }
-}
 
-/// Whether another node is to be had for as long as this one, if that is planned: nobody is kept to do what would cost nothing here.
-fn stays_as_long(setup: &Setup, other: NodeId) -> bool {
-    let until = |node: NodeId| setup.closes.get(node.index());
-    until(setup.me.node) <= until(other)
+    /// Whether another node is to be had until it has sent an object, or for as long as this one, if that is planned: nobody is kept to do what would cost nothing here.
+    fn stays(&self, now: Time, object: ObjectId, other: NodeId) -> bool {
+        let until = |node: NodeId| self.setup.closes.get(node.index()).copied();
+        let Some(closes) = until(other) else { return true };
+        let sent = self.node.object_bytes(object).map(|bytes| now + self.setup.moving(bytes));
+        sent.is_some_and(|sent| sent <= closes) || until(self.setup.me.node) <= Some(closes)
+    }
 }

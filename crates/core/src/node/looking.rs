@@ -107,6 +107,16 @@ impl Node {
         self.stage.as_ref().is_some_and(|stage| stage.cache.has(object))
     }
 
+    /// How large an object is that is here.
+    pub fn object_bytes(&self, object: ObjectId) -> Option<u64> {
+        self.stage.as_ref()?.cache.bytes(object)
+    }
+
+    /// When an object is to be here, if that was planned: at the latest when the first of those begins that wait for it.
+    pub fn due(&self, object: ObjectId) -> Time {
+        self.stage.as_ref().map_or(Time::START, |stage| stage.due(object))
+    }
+
     /// How often tasks found what they read.
     pub fn cache_tally(&self) -> CacheTally {
         self.stage.as_ref().map_or_else(CacheTally::default, |stage| stage.tally)

@@ -32,6 +32,9 @@ pub const FETCHES_AT_ONCE: usize = 16;
 const LARGE_AT_ONCE: usize = 4;
 const SMALL_BYTES: u128 = 1_000_000;
 
+/// The same for a node that holds to a plan, in which one thing comes after the other.
+const PLANNED_AT_ONCE: usize = 2;
+
 /// How often tasks found what they read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheTally {
@@ -288,15 +291,34 @@ impl Stage {
     }
 
     fn line_up(&mut self, missing: Vec<(ObjectId, u64)>, out: &mut Vec<Command>) {
-        if !missing.is_empty() {
-            self.line.push_back(missing);
-            self.fetch_next(out);
+        if missing.is_empty() {
+            return;
         }
+        // Whoever is to begin first comes first, or else they take turns.
+        let at = match &self.begins {
+            None => self.line.len(),
+            Some(_) => {
+                let due =
+                    |missing: &[(ObjectId, u64)]| missing.last().map_or(Time::START, |(object, _)| self.due(*object));
+                let own = due(&missing);
+                self.line.partition_point(|other| due(other) <= own)
+            }
+        };
+        self.line.insert(at, missing);
+        self.fetch_next(out);
+    }
+
+    /// When an object is to be here, if that was planned.
+    pub(super) fn due(&self, object: ObjectId) -> Time {
+        let Some(begins) = &self.begins else { return Time::START };
+        let waiting = self.fetching.get(&object).into_iter().flatten();
+        Time(waiting.map(|task| begins[task.index()]).min().unwrap_or(0))
     }
 
     fn may_ask(&self) -> bool {
         let open = self.open.len();
-        open < LARGE_AT_ONCE || open < FETCHES_AT_ONCE && self.open_bytes < SMALL_BYTES
+        let most = if self.begins.is_some() { PLANNED_AT_ONCE } else { LARGE_AT_ONCE };
+        open < most || open < FETCHES_AT_ONCE && self.open_bytes < SMALL_BYTES
     }
 
     fn close(&mut self, object: ObjectId) {
@@ -308,7 +330,10 @@ impl Stage {
         while self.may_ask() {
             let Some(mut missing) = self.line.pop_front() else { return };
             let Some((object, bytes)) = missing.pop() else { continue };
-            self.line.push_back(missing);
+            match self.begins {
+                None => self.line.push_back(missing),
+                Some(_) => self.line.push_front(missing),
+            }
             if self.fetching.get(&object).is_some_and(|waiting| !waiting.is_empty()) {
                 self.open.insert(object, bytes);
                 self.open_bytes += u128::from(bytes);

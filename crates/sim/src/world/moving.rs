@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use throng_core::ids::{NodeId, ObjectId};
-use throng_core::member::{Event, Source};
+use throng_core::member::{Asking, Event, Source};
 
 use super::disks::AtDisk;
 use super::{Happening, World, patience};
@@ -34,16 +34,16 @@ enum Luck {
 
 impl World {
     /// A node asks for an object; a peer answers when it is its turn.
-    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source, may_redirect: bool) {
+    pub(super) fn fetch(&mut self, node: NodeId, object: ObjectId, from: Source, asking: Asking) {
         let Source::Node(source) = from else {
             self.begin_flow(node, object, from, Route::Shared { to: node });
             return;
         };
         let boot = self.machines[node.index()].boot;
         match self.luck_of_request() {
-            Luck::Heard => self.request(node, object, source, may_redirect),
+            Luck::Heard => self.request(node, object, source, asking),
             Luck::Late(by) => {
-                let requested = Happening::Requested { node, boot, object, source, may_redirect };
+                let requested = Happening::Requested { node, boot, object, source, asking };
                 self.agenda.plan(self.now + by, requested);
             }
             Luck::Lost => self.not_moved(node, object, from, false),
@@ -67,10 +67,10 @@ impl World {
     }
 
     /// A wish for an object has come to a node.
-    pub(super) fn request(&mut self, node: NodeId, object: ObjectId, source: NodeId, may_redirect: bool) {
+    pub(super) fn request(&mut self, node: NodeId, object: ObjectId, source: NodeId, asking: Asking) {
         if self.can_get(node, object, source) {
             self.requests.insert((source, node, object));
-            self.tell(source, Event::Wanted { object, by: node, may_redirect });
+            self.tell(source, Event::Wanted { object, by: node, asking });
         }
     }
 

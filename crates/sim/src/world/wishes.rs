@@ -23,7 +23,7 @@ impl World {
                 }
                 Command::Width(change) => self.record_width(node, change),
                 Command::Restart => restarts = true,
-                Command::Fetch { object, from, may_redirect, .. } => self.fetch(node, object, from, may_redirect),
+                Command::Fetch { object, from, asking, .. } => self.fetch(node, object, from, asking),
                 Command::Serve { object, to } => self.serve(node, object, to),
                 Command::Redirect { object, to, holder } => self.redirect(node, object, to, holder),
                 Command::Store { batch, verbs, wants_answers } => self.ask_store(node, batch, verbs, wants_answers),
