@@ -84,10 +84,10 @@ pub struct Arguments {
     /// Draw the curve as SVG; `-` is standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Say why: the longest way through the workflow, and where more money would go
+    /// Say why: the longest way through the workflow, and where more money would go; without a limit, of the fastest plan
     #[arg(long)]
     explain: bool,
-    /// Write the plan to a file
+    /// Write the plan to a file; `-` is standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// For what a task is charged while it runs: a whole machine, or its share of the cores
@@ -150,8 +150,42 @@ pub fn planner(policy: &Policy, instances: bool) -> Box<dyn Plan> {
     if instances && !planner::rents(policy) { Box::new(Rented(planner)) } else { planner }
 }
 
+/// Standard output, where a file could be.
+const HERE: &str = "-";
+
+/// Refuses to write two things to one place, or over what is read.
+fn check_places(arguments: &Arguments) -> Result<(), Failure> {
+    let written = [("--out", &arguments.out), ("--plot", &arguments.plot)];
+    let written: Vec<(&str, &Path)> =
+        written.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))).collect();
+    let here = written.iter().filter(|(_, file)| *file == Path::new(HERE)).map(|(option, _)| *option);
+    let here: Vec<&str> = here.chain(arguments.json.then_some("--json")).collect();
+    if let [one, other, ..] = here.as_slice() {
+        return Err(Failure::bad_input(
+            format!("{one} and {other} would both write to standard output"),
+            "give a file for one of them",
+        ));
+    }
+    let own = [Some(&arguments.source.flow), Some(&arguments.machines.machines), arguments.machines.times.as_ref()];
+    let place = |file: &Path| file.canonicalize().ok();
+    for (option, file) in &written {
+        let is_read = |read: &&PathBuf| place(read).is_some() && place(read) == place(file);
+        if own.into_iter().flatten().any(|read| is_read(&read)) {
+            let message = format!("{option} would write over {}, which is read", file.display());
+            return Err(Failure::bad_input(message, "give another file"));
+        }
+    }
+    if let [(_, one), (_, other)] = written.as_slice()
+        && one == other
+    {
+        return Err(Failure::bad_input("--out and --plot name the same file", "give each its own"));
+    }
+    Ok(())
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
+    check_places(arguments)?;
     let missing = RefCell::new(BTreeSet::new());
     let mut loaded = load_leniently(&arguments.source, &missing)?;
     if !arguments.no_transfers {
@@ -183,8 +217,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     };
     let asked = Asked { layout, problem: &problem, slots: slots(catalogue), may_go_on: &may_go_on };
     let planner = planner(&arguments.planner, arguments.instances);
-    let is_limited = limits != Limits::default() || arguments.out.is_some();
-    let planned = is_limited.then(|| planner.plan(&asked, limits));
+    let wants_plan = limits != Limits::default() || arguments.out.is_some() || arguments.explain;
+    let planned = wants_plan.then(|| planner.plan(&asked, limits));
     let mut planned = planned.transpose().map_err(|why| {
         begun.set(Instant::now());
         words::infeasible(&case, &why, &remedies(planner.as_ref(), &asked, limits, &why))
@@ -192,21 +226,22 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
         planned.bound = bound(&asked, limits, planned);
     }
-    let wants_frontier = arguments.frontier || arguments.plot.is_some() || !is_limited;
+    let wants_frontier = arguments.frontier || arguments.plot.is_some() || !wants_plan;
     begun.set(Instant::now());
     let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
+    let [draws_here, writes_here] =
+        [&arguments.plot, &arguments.out].map(|file| file.as_deref() == Some(Path::new(HERE)));
     if let (Some(file), Some(planned)) = (&arguments.out, &planned) {
         let text = plan_file(&case, planned).write(flow, catalogue);
-        write_to(Some(file), |out| out.write_all(text.as_bytes()))?;
+        write_to((!writes_here).then_some(file.as_path()), |out| out.write_all(text.as_bytes()))?;
     }
-    let draws_here = arguments.plot.as_deref() == Some(Path::new("-"));
     if let (Some(file), Some(frontier)) = (&arguments.plot, &frontier) {
         let svg = picture::svg(&case, frontier);
         write_to((!draws_here).then_some(file.as_path()), |out| out.write_all(svg.as_bytes()))?;
     }
     if arguments.json {
         tell!("{}", figures::figures(&case, planned.as_ref(), frontier.as_ref()));
-    } else if !draws_here {
+    } else if !draws_here && !writes_here {
         words::tell(&case, planned.as_ref(), frontier.as_ref());
         if let Some(planned) = planned.as_ref().filter(|_| arguments.explain) {
             begun.set(Instant::now());
@@ -216,7 +251,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     if is_cut_short.get() {
         note!("not all was tried within --patience {}", words::time(arguments.patience.as_nanos() as u64));
     }
-    for file in [&arguments.out, &arguments.plot].into_iter().flatten().filter(|file| *file != Path::new("-")) {
+    for file in [&arguments.out, &arguments.plot].into_iter().flatten().filter(|file| *file != Path::new(HERE)) {
         note!("wrote {}", file.display());
     }
     Ok(Code::Done)

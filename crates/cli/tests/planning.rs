@@ -76,12 +76,15 @@ fn a_plan_is_a_file_and_a_picture() {
     assert!(plan.starts_with("throng-plan: 1\nworkflow: flow\nplanner: greedy-stage\nbudget: 0.07\n"), "{plan}");
     assert!(plan.ends_with("makespan: 120s\ncost: 0.07\nbound: 120s\ntasks:\n  cut: small\n  join: large\n"), "{plan}");
     assert!(sandbox.read("curve.svg").contains("knee"));
+    let here = sandbox.throng(&[&arguments[..6], &["--out", "-", "--planner", "greedy-stage"]].concat()).expect_code(0);
+    assert_eq!(here.stdout, plan);
 }
 
 #[test]
 fn what_cannot_be_is_told_with_what_could() {
     let sandbox = sandbox();
     sandbox.write("timeless.yaml", "tasks: { x: { run: 'true' } }");
+    sandbox.write("gpus.yaml", "tasks: { x: { run: 'true', gpus: 1, estimate: { time: 1s } } }");
     sandbox.write("odd.yaml", "machines: { small: { prize: 3 } }");
     sandbox.write("times.yaml", "times: { cut: { smal: 3s } }");
     for (arguments, messages) in [
@@ -95,7 +98,24 @@ fn what_cannot_be_is_told_with_what_could() {
         ),
         (
             vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "90s", "--budget", "0.07"],
-            vec!["keeps both", "it costs $0.0900", "it takes 2 min 00 s"],
+            vec!["keeps both", "it costs $0.0900", "it takes 2 min 00 s", "--budget 0.09 or more, or --deadline 120s"],
+        ),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--planner", "fastest", "--budget", "0.05"],
+            vec!["give --budget 0.09 or more"],
+        ),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "1m", "--budget", "0.05"],
+            vec!["give --budget 0.09 or more and --deadline 90s or more"],
+        ),
+        (vec!["gpus.yaml", "--machines", "machines.yaml"], vec!["ask for GPUs", "`x`", "only ask for cpus and memory"]),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--out", "-", "--json"],
+            vec!["--out and --json would both write to standard output"],
+        ),
+        (
+            vec!["flow.yaml", "--machines", "machines.yaml", "--out", "./flow.yaml"],
+            vec!["--out would write over ./flow.yaml"],
         ),
         (
             vec!["timeless.yaml", "--machines", "machines.yaml"],

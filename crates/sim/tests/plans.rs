@@ -33,14 +33,12 @@ fn machines(billing: &str) -> Catalogue {
 
 /// The most that time and money may be apart, as a part of what was planned.
 const APART: f64 = 0.05;
-/// Large files that several want at once are sent side by side, and planned one after the other: machines may be kept longer than planned.
-const APART_FOR_DRAWN: f64 = 0.20;
 
 fn check(shape: &str, given: &[(&'static str, &str)], planners: &[&str]) {
-    check_flow(&workflow(shape, given), &format!("{shape} {given:?}"), planners, APART);
+    check_flow(&workflow(shape, given), &format!("{shape} {given:?}"), planners);
 }
 
-fn check_flow(flow: &Workflow, name: &str, planners: &[&str], apart: f64) {
+fn check_flow(flow: &Workflow, name: &str, planners: &[&str]) {
     for billing in ["second", "hour"] {
         let (catalogue, known) = (machines(billing), Times::default());
         let estimates =
@@ -66,7 +64,7 @@ fn check_flow(flow: &Workflow, name: &str, planners: &[&str], apart: f64) {
                 let time = outcome.makespan.as_nanos() as f64 / planned.makespan() as f64 - 1.0;
                 let money = bill.total().0 as f64 / planned.cost() as f64 - 1.0;
                 assert!(
-                    time.abs() < APART && money.abs() < apart,
+                    time.abs() < APART && money.abs() < APART,
                     "{name}, by the {billing}, {by}, {part}: time {time:+.3}, money {money:+.3}"
                 );
             }
@@ -94,6 +92,11 @@ fn a_montage() {
     check("montage", &[("tasks", "300")], &["fit", "greedy-stage", "loss", "b-rate"]);
 }
 
+#[test]
+fn a_cybershake_whose_large_files_many_want_at_once() {
+    check("cybershake", &[("tasks", "120")], &["fit", "greedy-stage", "loss"]);
+}
+
 /// A workflow of some twenty tasks, each of which reads from a few before it, of files of all sizes: also empty ones.
 fn drawn(seed: u64) -> Workflow {
     let mut rng = Rng::new(seed);
@@ -114,6 +117,6 @@ fn drawn(seed: u64) -> Workflow {
 #[test]
 fn workflows_that_are_drawn() {
     for seed in 1..=30 {
-        check_flow(&drawn(seed), &format!("seed {seed}"), &["fit", "loss", "greedy-stage"], APART_FOR_DRAWN);
+        check_flow(&drawn(seed), &format!("seed {seed}"), &["fit", "loss", "greedy-stage"]);
     }
 }

@@ -14,8 +14,8 @@ const LEFT: f64 = 92.0;
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 52.0;
-/// Lines across, and words below.
-const PARTS: u64 = 4;
+/// So many lines across at most, and so many words below.
+const MOST_TICKS: u64 = 5;
 /// With more plans than this, a mark for each would be a thick line.
 const MARKED: usize = 80;
 
@@ -36,8 +36,8 @@ pub fn svg(case: &Case<'_>, frontier: &Frontier) -> String {
         escape_xml(case.flow.title()),
         escape_xml(&case.policy.to_string())
     );
-    for part in 0..=PARTS {
-        let y = upwards(slowest / PARTS * part);
+    for at in ticks(0, slowest, &time_steps()) {
+        let y = upwards(at);
         let _ = writeln!(
             out,
             "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#d8dee4\"/>\
@@ -45,15 +45,16 @@ pub fn svg(case: &Case<'_>, frontier: &Frontier) -> String {
             WIDTH - RIGHT,
             LEFT - 8.0,
             y + 4.0,
-            time(slowest / PARTS * part)
+            time(at)
         );
-        let cost = least + (most - least) / PARTS * part;
+    }
+    for at in ticks(least, most, &money_steps()) {
         let _ = writeln!(
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            across(cost),
+            across(at),
             HEIGHT - 28.0,
-            escape_xml(&money(case, cost))
+            escape_xml(&money(case, at))
         );
     }
     // Money that buys no faster plan buys the one before it: steps, not slopes.
@@ -87,4 +88,58 @@ pub fn svg(case: &Case<'_>, frontier: &Frontier) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+/// Steps of time that people count in: seconds, minutes and hours, in parts that divide the next.
+fn time_steps() -> Vec<u64> {
+    const SECOND: u64 = 1_000_000_000;
+    let small = decimal_steps(1).into_iter().take_while(|step| *step < SECOND);
+    let clock = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+    let days = decimal_steps(86_400 * SECOND);
+    small.chain(clock.map(|seconds| seconds * SECOND)).chain(days).collect()
+}
+
+fn money_steps() -> Vec<u64> {
+    decimal_steps(1)
+}
+
+/// One, two, five, ten and so on of something.
+fn decimal_steps(unit: u64) -> Vec<u64> {
+    let tens = std::iter::successors(Some(unit), |ten| ten.checked_mul(10));
+    tens.flat_map(|ten| [1, 2, 5].into_iter().filter_map(move |part| ten.checked_mul(part))).collect()
+}
+
+/// Round numbers from one to another, not many of them; both ends, if none is round.
+fn ticks(least: u64, most: u64, steps: &[u64]) -> Vec<u64> {
+    let of_step = |step: u64| (most / step + 1).saturating_sub(least.div_ceil(step));
+    let step = steps.iter().copied().find(|step| of_step(*step) <= MOST_TICKS);
+    let step = step.filter(|step| of_step(*step) >= 2);
+    let Some(step) = step else { return if least == most { vec![least] } else { vec![least, most] } };
+    (least.div_ceil(step)..=most / step).map(|at| at * step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        const MINUTE: u64 = 60_000_000_000;
+        assert_eq!(ticks(0, 54 * MINUTE, &time_steps()), [0, 15, 30, 45].map(|minutes| minutes * MINUTE));
+        assert_eq!(ticks(24, 126, &money_steps()), [50, 100]);
+        assert_eq!(ticks(7, 7, &money_steps()), [7]);
+        for most in [0, 1, 3, 999, 1_000_000_007, 3 * MINUTE, 61 * MINUTE, 5000 * MINUTE, u64::MAX] {
+            for least in [0, most / 3, most - most / 50, most] {
+                for steps in [time_steps(), money_steps()] {
+                    let ticks = ticks(least, most, &steps);
+                    let is_inside = ticks.iter().all(|at| (least..=most).contains(at));
+                    assert!(
+                        is_inside && (1..=MOST_TICKS as usize).contains(&ticks.len()),
+                        "{least}..{most}: {ticks:?}"
+                    );
+                    assert!(ticks.len() > 1 || least == most, "{least}..{most}");
+                }
+            }
+        }
+    }
 }

@@ -75,6 +75,13 @@ fn refuse(unknown: &Unknown) -> Failure {
         let more = kinds.len().saturating_sub(shown.len());
         if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
     };
+    if !unknown.named.is_empty() {
+        let kinds = listed(&unknown.named);
+        let message = format!(
+            "tasks of these kinds ask for GPUs or other resources with a name, which no type of machine is known to have: {kinds}"
+        );
+        return Failure::bad_input(message, "plan a copy in which they only ask for cpus and memory");
+    }
     if !unknown.too_large.is_empty() {
         let message = format!("no machine has what tasks of these kinds ask for: {}", listed(&unknown.too_large));
         return Failure::bad_input(message, "add a type of machine with more cpus and memory");

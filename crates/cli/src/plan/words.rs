@@ -107,7 +107,7 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
     let (columns, rows) = match &planned.decided {
         Decided::Types(assigned) => (["tasks", "time", "cost"].as_slice(), rows_of_types(case, assigned)),
         Decided::Instances(schedule) => {
-            (["tasks", "instances", "rented", "busy", "cost"].as_slice(), rows_of_instances(case, schedule))
+            (["tasks", "instances", "had for", "busy", "cost"].as_slice(), rows_of_instances(case, schedule))
         }
     };
     let names = case.catalogue.machines.iter().map(|machine| words::printable(&machine.name));
@@ -177,6 +177,7 @@ fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
     let exact = if frontier.is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
     tell!("cost and makespan, {} by {}: {exact}", words::count(frontier.points.len() as u64, "plan"), case.policy);
     let points = listed(frontier);
+    let left_out = frontier.points.len() - points.len();
     let slowest = frontier.points.first().map_or(1, |point| point.makespan.max(1)) as f64;
     let last = frontier.points.len().saturating_sub(1);
     for (at, point) in points {
@@ -188,6 +189,9 @@ fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
             _ => "",
         };
         tell!("  {:>14}  {:>14}  {bar}{word}", money(case, point.cost), time(point.makespan));
+    }
+    if left_out > 0 {
+        tell!("  and {left_out} between these: --json lists all of them");
     }
     if let Some(deadline) = case.limits.deadline {
         match frontier.least_cost(deadline) {

@@ -46,10 +46,11 @@ impl Member {
     ) {
         let mut places: Vec<NodeId> = places.into_iter().filter(|place| !self.is_gone(*place)).rev().collect();
         let by = now + self.setup.moving(bytes);
-        // Those at the end are asked first. What comes from outside is planned to come from there: others would be paid for it.
-        let is_there_for_it = |place: &NodeId| self.setup.closes.get(place.index()).is_none_or(|closes| *closes >= by);
+        // Those at the end are asked first: whoever is there for as long as it takes, or else for longest. What comes from outside is planned to come from there: others would be
+        // paid for it.
+        let is_there_until = |place: &NodeId| self.setup.closes.get(place.index()).map_or(by, |closes| by.min(*closes));
         let is_planned_so = |place: &NodeId| *place == SHARED_BY_ALL && !self.setup.closes.is_empty();
-        places.sort_by_key(|place| (is_planned_so(place), is_there_for_it(place)));
+        places.sort_by_key(|place| (is_planned_so(place), is_there_until(place)));
         let is_found = !places.is_empty();
         let has_failed = self.found.get(&object).is_some_and(|found| found.has_failed);
         self.forget_found();

@@ -100,9 +100,9 @@ fn scaled(time: TaskTime, by: f64) -> TaskTime {
     TaskTime { time_ns: scaled(time.time_ns), spread_ns: scaled(time.spread_ns) }
 }
 
-/// Whether a machine has what tasks of a class ask for.
+/// Whether a machine has what tasks of a class ask for. What has a name, a GPU or a licence, no type of machine is known to have.
 pub fn fits(flow: &Workflow, class: ClassId, machine: &Machine) -> bool {
-    flow.alternatives(class).any(|demand| {
+    flow.alternatives(class).filter(|demand| flow.demand(*demand).named.is_empty()).any(|demand| {
         let asked = flow.resources(demand);
         asked.cpus_milli <= u64::from(machine.cpus) * 1000 && asked.memory_bytes <= machine.memory_bytes
     })
@@ -111,13 +111,15 @@ pub fn fits(flow: &Workflow, class: ClassId, machine: &Machine) -> bool {
 /// What tasks with the same table have in common: kind, class, expected time, and how much they read, if that counts.
 type Alike = (KindId, ClassId, Option<Duration>, u64);
 
-/// Tasks of which nobody knows how long they take, or that fit nowhere.
+/// Tasks of which nobody knows how long they take, or that can be planned nowhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
     /// Kinds without a time.
     pub timeless: Vec<String>,
     /// Kinds of which a task asks for more than any machine has.
     pub too_large: Vec<String>,
+    /// Kinds of which a task runs only with something that has a name, such as GPUs.
+    pub named: Vec<String>,
 }
 
 /// The tables of a workflow's tasks.
@@ -149,7 +151,7 @@ impl Tables {
             };
             tables.table_of.push(number);
         }
-        for kinds in [&mut unknown.timeless, &mut unknown.too_large] {
+        for kinds in [&mut unknown.timeless, &mut unknown.too_large, &mut unknown.named] {
             kinds.sort_unstable();
             kinds.dedup();
         }
@@ -175,7 +177,12 @@ impl Tables {
             Some(Row { time, price, machine: machine as u16 })
         };
         let Some(table) = Table::of(known.iter().enumerate().filter_map(row)) else {
-            let of = if fitting.contains(&true) { &mut unknown.timeless } else { &mut unknown.too_large };
+            let needs_names = flow.alternatives(class).all(|demand| !flow.demand(demand).named.is_empty());
+            let of = match fitting.contains(&true) {
+                true => &mut unknown.timeless,
+                false if needs_names => &mut unknown.named,
+                false => &mut unknown.too_large,
+            };
             of.push(name.to_owned());
             return 0;
         };
@@ -228,9 +235,10 @@ mod tests {
         let tables = Tables::of(&flow, &estimates).unwrap();
         let rows = |table: usize| tables.tables[table].rows().iter().map(|row| row.machine).collect::<Vec<u16>>();
         assert_eq!((rows(0), rows(1)), (vec![0, 1], vec![1]), "memory of one, cores of two");
-        let text = "tasks: { z: { run: q }, w: { run: q, cpus: 99, estimate: { time: 1s } } }";
+        let text = "tasks: { z: { run: q }, w: { run: q, cpus: 99, estimate: { time: 1s } }, g: { run: q, gpus: 1, estimate: { time: 1s } } }";
         let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
         let unknown = Tables::of(&flow, &estimates).unwrap_err();
-        assert_eq!(unknown, Unknown { timeless: vec!["z".to_owned()], too_large: vec!["w".to_owned()] });
+        let [timeless, too_large, named] = ["z", "w", "g"].map(|kind| vec![kind.to_owned()]);
+        assert_eq!(unknown, Unknown { timeless, too_large, named });
     }
 }

@@ -51,7 +51,8 @@ impl<'a> Problem<'a> {
         let machines = 0..catalogue.machines.len() as u16;
         let need = |class, machine: u16| {
             let has = capacity(catalogue, machine);
-            let asked = flow.alternatives(class).map(|demand| flow.resources(demand));
+            let ways = flow.alternatives(class).filter(|demand| flow.demand(*demand).named.is_empty());
+            let asked = ways.map(|demand| flow.resources(demand));
             // A task takes a slot, and there are as many of these as cores, however little it computes.
             let mut needs =
                 asked.map(|asked| Need { cpus_milli: asked.cpus_milli.max(1000), memory_bytes: asked.memory_bytes });
