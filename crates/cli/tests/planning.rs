@@ -291,3 +291,27 @@ fn workflows_with_plans_of_their_own_share_a_cluster() {
         assert!(messages.iter().all(|message| told.contains(message)), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn no_machine_has_more_cores_than_can_be_simulated() {
+    let sandbox = sandbox();
+    let machine = |element: &str, cpus: u32| {
+        format!(
+            "<machineTypes><machineType name='m'><{element}>{cpus}</{element}><chargeRate>1</chargeRate></machineType></machineTypes>"
+        )
+    };
+    sandbox.write("wide.yaml", "machines: { m: { cpus: 4097, price: 1 } }\n");
+    sandbox.write("wide.xml", &machine("numProcessors", 4097));
+    for file in ["wide.yaml", "wide.xml"] {
+        let said = sandbox.throng(&["plan", "flow.yaml", "--machines", file]).expect_code(2).stderr;
+        assert!(said.contains("cannot be `4097`") && said.contains("a whole number from 1 to 4096"), "{said}");
+    }
+    // Each of them may be, and many of them may not.
+    sandbox.write("many.yaml", "tasks: { x: { run: 'true', foreach: { i: 1..5000 }, estimate: { time: 1s } } }");
+    sandbox.write("wide.xml", &machine("numProcessors", 4096));
+    let plan = ["plan", "many.yaml", "--machines", "wide.xml", "--planner", "cheapest", "--out", "plan.yaml"];
+    sandbox.throng(&plan).expect_code(0);
+    let simulate = ["simulate", "many.yaml", "--machines", "wide.xml", "--plan", "plan.yaml"];
+    let said = sandbox.throng(&simulate).expect_code(2).stderr;
+    assert!(said.contains("more than 16,777,216 cores") && said.contains("a smaller `count`"), "{said}");
+}

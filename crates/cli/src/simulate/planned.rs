@@ -15,7 +15,7 @@ use throng_sim::planned::node_counts;
 use throng_sim::rent::Bill;
 use throng_sim::{Cluster, Outcome};
 
-use super::options::ClusterArguments;
+use super::options::{ClusterArguments, check_planned};
 use super::summary;
 use crate::exit::Failure;
 use crate::load::Loaded;
@@ -99,7 +99,9 @@ pub fn hold(
     };
     let Prepared { catalogue, tables, .. } = Prepared::of(flow, loaded, &files, false, false)?;
     let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
-    let nodes = node_counts(&plan, &catalogue).iter().sum();
+    let counts = node_counts(&plan, &catalogue);
+    check_planned(catalogue.machines.iter().zip(counts.iter().copied()), arguments.width)?;
+    let nodes = counts.iter().sum();
     let cluster = arguments.base(flow, nodes)?.held_to(&plan, &catalogue, &tables, flow);
     let out_bytes = results_bytes(flow);
     Ok(Some((cluster, Planned { catalogue, parts, out_bytes })))

@@ -12,6 +12,7 @@ use crate::workflow::reading::{Mark, Problem};
 use super::super::money::Money;
 use super::given::clock;
 use super::times::{TaskTime, Times};
+use super::written::{cpus, cpus_wanted};
 use super::{ANY_MEMORY, Billing, Catalogue, MINUTE_NS, Machine, SECOND_NS};
 
 /// Deeper than this nothing of the kind is.
@@ -65,7 +66,7 @@ pub(super) fn machines(text: &str) -> Result<Catalogue, Problem> {
             let message = format!("the machine `{name}` is here twice");
             return Err(Problem::new(element.mark, message, "keep one of them"));
         }
-        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0).ok_or_else(String::new);
+        let number = |text: &str| cpus(text).map_err(|_| format!("write {}", cpus_wanted()));
         let Some(price) = element.value("chargeRate", Money::parse)? else {
             let message = format!("the machine `{name}` has no `chargeRate`");
             return Err(Problem::new(element.mark, message, "write what it costs for an hour"));
@@ -223,6 +224,11 @@ mod tests {
             ("<a>\n <machineType/></a>", (2, 2), "has no attribute `name`"),
             ("<a><machineType name='m'/></a>", (1, 4), "has no `chargeRate`"),
             ("<a></b>", (1, 4), "this is not XML"),
+            (
+                "<a><machineType name='m'><chargeRate>1</chargeRate><numProcessors>4097</numProcessors></machineType></a>",
+                (1, 52),
+                "`numProcessors` cannot be `4097`",
+            ),
         ] {
             let problem = machines(text).unwrap_err();
             assert!(problem.message.contains(message), "{text}: {problem:?}");
