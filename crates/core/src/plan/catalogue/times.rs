@@ -71,11 +71,21 @@ pub fn read(text: &str, name: &str) -> Result<Times, Problems> {
         for (kind, value) in map(&key, value, &format!("{{ align: {EXAMPLE} }}"))? {
             for (machine, value) in map(&kind, value, EXAMPLE)? {
                 let time = time(&machine, value)?;
+                if times.of(&kind.text, &machine.text).is_some() {
+                    return Err(twice(&kind, &machine).into());
+                }
                 times.put(&kind.text, &machine.text, time);
             }
         }
     }
     Ok(times)
+}
+
+/// Within a kind, nothing is here twice: it is another spelling of the same kind that has said it.
+fn twice(kind: &Text, machine: &Text) -> Problem {
+    let message = format!("the time of `{}` on `{}` is here twice", kind.text, machine.text);
+    Problem::new(machine.mark, message, "keep one of them: `a.b`, `a-b` and `a_b` are the same kind")
+        .spanning(&machine.text)
 }
 
 fn time(machine: &Text, value: Value) -> Result<TaskTime, Problem> {
@@ -113,6 +123,7 @@ mod tests {
             ("times: { a: 3s }", "`a` needs a map"),
             ("time: { a: 3s }", "did you mean `times`?"),
             ("times: { a: { m: { spread: 1s } } }", "there is no `time`"),
+            ("times: { a.b: { m: 1s }, a_b: { n: 1s, m: 2s } }", "1:40: the time of `a_b` on `m` is here twice"),
         ] {
             let error = read(text, "times.yaml").unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
