@@ -315,3 +315,24 @@ fn no_machine_has_more_cores_than_can_be_simulated() {
     let said = sandbox.throng(&simulate).expect_code(2).stderr;
     assert!(said.contains("more than 16,777,216 cores") && said.contains("a smaller `count`"), "{said}");
 }
+
+#[test]
+fn files_in_which_there_is_nothing_are_refused() {
+    let sandbox = sandbox();
+    let with = |option: &'static str| vec!["plan", "flow.yaml", "--machines", "machines.yaml", option];
+    let simulate = vec!["simulate", "flow.yaml", "--machines", "machines.yaml", "--plan"];
+    for (nothing, text) in
+        [("empty", &b""[..]), ("space", b" \n\t\n"), ("mark", b"\xef\xbb\xbf"), ("half", b"\xc3"), ("tick", b"\"")]
+    {
+        for ending in ["json", "yaml", "xml"] {
+            let file = format!("{nothing}.{ending}");
+            std::fs::write(sandbox.path().join(&file), text).unwrap();
+            for arguments in
+                [vec!["plan", "flow.yaml", "--machines"], with("--times"), with("--learn-from"), simulate.clone()]
+            {
+                let ran = sandbox.throng(&[&arguments[..], &[&file]].concat());
+                assert!(ran.code == 2 && ran.stderr.contains("= help: "), "{arguments:?} {file}: {ran:?}");
+            }
+        }
+    }
+}

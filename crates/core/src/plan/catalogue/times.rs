@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::workflow::quantity;
-use crate::workflow::reading::{Problem, Problems, Text, Value};
+use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
 
 use super::written::{entries, is_xml, map, unknown, value};
 use super::xml;
@@ -64,7 +64,11 @@ pub fn read(text: &str, name: &str) -> Result<Times, Problems> {
         return Ok(xml::times(text)?);
     }
     let mut times = Times::default();
-    for (key, value) in entries(text, name)? {
+    let entries = entries(text, name)?;
+    if entries.is_empty() {
+        return Err(nothing().into());
+    }
+    for (key, value) in entries {
         if key.text != "times" {
             return Err(unknown(&key, "in a file of times", &["times"]).into());
         }
@@ -79,6 +83,12 @@ pub fn read(text: &str, name: &str) -> Result<Times, Problems> {
         }
     }
     Ok(times)
+}
+
+/// Whoever gives a file wants to say something: `times: {}` is a word, no word at all is the wrong file.
+pub(super) fn nothing() -> Problem {
+    let remedy = format!("write `times: {{ align: {EXAMPLE} }}`, or leave out --times");
+    Problem::new(Mark::default(), "there is nothing in this file of times", remedy)
 }
 
 /// Within a kind, nothing is here twice: it is another spelling of the same kind that has said it.
@@ -118,7 +128,9 @@ mod tests {
         assert_eq!(time("align", "a"), Some((30_000_000_000, 0)));
         assert_eq!(time("align", "b"), Some((24_000_000_000, 500_000_000)));
         assert_eq!((time("sort_map", "a").is_some(), time("align", "c")), (true, None));
+        assert_eq!(read("times: {}", "times.yaml"), Ok(Times::default()));
         for (text, message) in [
+            ("", "0:0: there is nothing in this file of times; write `times: { align: "),
             ("times: { a: { m: soon } }", "`m` cannot be `soon`"),
             ("times: { a: 3s }", "`a` needs a map"),
             ("time: { a: 3s }", "did you mean `times`?"),

@@ -15,7 +15,7 @@ use crate::workflow::reading::{Mark, Problem};
 
 use super::super::money::Money;
 use super::given::clock;
-use super::times::{TaskTime, Times, plain};
+use super::times::{TaskTime, Times, nothing, plain};
 use super::written::{cpus, cpus_wanted};
 use super::{ANY_MEMORY, Billing, Catalogue, MINUTE_NS, Machine, SECOND_NS};
 
@@ -104,6 +104,9 @@ pub(super) fn machines(text: &str) -> Result<Catalogue, Problem> {
 /// The times of tasks.
 pub(super) fn times(text: &str) -> Result<Times, Problem> {
     let root = tree(text)?;
+    if root.children.is_empty() {
+        return Err(nothing());
+    }
     let mut times = Times::default();
     // A job may stand in several places, as long as each of its times is said once.
     let mut seen = BTreeMap::new();
@@ -255,6 +258,8 @@ mod tests {
         let time = |kind, machine| times.of(kind, machine).map(|time| time.time_ns / SECOND_NS);
         assert_eq!((time("blast.map", "m"), time("blast-reduce", "m")), (Some(30), Some(120)));
         assert_eq!((time("blast.map", "n"), time("blast.reduce", "n")), (None, Some(4)));
+        assert_eq!(super::times("<jobs/>"), Ok(Times::default()));
+        assert_eq!(super::times("no elements").unwrap_err().message, "there is nothing in this file of times");
     }
 
     #[test]
