@@ -145,6 +145,14 @@ pub fn shorten(text: &str, letters: usize) -> String {
     text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
+/// So much of a name is shown in a table: what is wider than a terminal is no table, and more than 65,535 letters no column.
+const CELL_LETTERS: usize = 48;
+
+/// A name in a table.
+pub fn cell(name: &str) -> String {
+    shorten(&printable(name), CELL_LETTERS)
+}
+
 /// How long ago a moment was.
 pub fn ago(unix_ms: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
@@ -199,6 +207,8 @@ mod tests {
         assert_eq!(shorten("short", 10), "short");
         assert_eq!(shorten("align:sample-2024-left", 10), "align:…eft");
         assert_eq!(shorten("éééééééééééé", 4), "éé…é");
+        assert_eq!((cell("m3.large"), cell("\u{1b}[31m")), ("m3.large".to_owned(), "\u{fffd}[31m".to_owned()));
+        assert_eq!(cell(&"x".repeat(70_000)).chars().count(), CELL_LETTERS);
     }
 
     #[test]

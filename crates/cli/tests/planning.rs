@@ -336,3 +336,23 @@ fn files_in_which_there_is_nothing_are_refused() {
         }
     }
 }
+
+#[test]
+fn names_longer_than_anybody_reads_are_shown_in_part() {
+    let sandbox = Sandbox::new();
+    let long = "x".repeat(70_000);
+    sandbox.write(
+        "flow.yaml",
+        &format!("tasks: {{ {long}: {{ run: 'true', kind: {long}, estimate: {{ time: 60s }} }} }}"),
+    );
+    sandbox.write("machines.yaml", &format!("machines: {{ {long}: {{ price: 1 }} }}"));
+    for planner in ["fit", "greedy"] {
+        let plan =
+            ["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "9", "--explain", "--planner", planner];
+        let said = sandbox.throng(&[&plan[..], &["--out", "plan.yaml"]].concat()).expect_code(0).stdout;
+        assert!(said.contains("xx…xx") && said.lines().all(|line| line.chars().count() < 200), "{said}");
+        let simulate = ["simulate", "flow.yaml", "--machines", "machines.yaml", "--plan", "plan.yaml"];
+        let said = sandbox.throng(&simulate).expect_code(0).stdout;
+        assert!(said.contains("1 × xx") && said.lines().all(|line| line.chars().count() < 200), "{said}");
+    }
+}

@@ -69,7 +69,7 @@ const MOST_NAMES: usize = 3;
 /// On which machines something was learnt of a type.
 fn learnt(case: &Case<'_>, taken: &Taken) -> String {
     let tasks = words::count_many(taken.tasks, "task");
-    let machine = words::printable(&case.catalogue.machines[taken.machine].name);
+    let machine = words::cell(&case.catalogue.machines[taken.machine].name);
     if taken.is_label {
         return format!("learnt on {machine} from {tasks}");
     }
@@ -110,7 +110,7 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
             (["tasks", "instances", "rented", "busy", "cost"].as_slice(), rows_of_instances(case, schedule))
         }
     };
-    let names = case.catalogue.machines.iter().map(|machine| words::printable(&machine.name));
+    let names = case.catalogue.machines.iter().map(|machine| words::cell(&machine.name));
     let width = names.clone().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
     let line = |name: &str, cells: &mut dyn Iterator<Item = String>| {
         let cells: String = cells.map(|cell| format!("  {cell:>14}")).collect();

@@ -172,14 +172,14 @@ impl Planned {
         let money = |amount| words::money(&self.catalogue.currency, amount);
         let planned = |said: Option<String>| said.map_or_else(String::new, |said| format!("planned {said}"));
         for part in &self.parts {
-            let name = part.prefix.as_ref().map_or("by plan".into(), |prefix| words::printable(prefix));
+            let name = part.prefix.as_ref().map_or("by plan".into(), |prefix| words::cell(prefix));
             let told = planned(part.makespan.map(summary::time));
             tell!("{}", summary::row(&name, &summary::time(part.done_after(flow, outcome)), &told));
         }
         tell!("{}", summary::row("cost", &money(bill.total()), &planned(self.cost().map(money))));
         for (machine, (count, time, cost)) in self.catalogue.machines.iter().zip(&bill.machines) {
             if *count > 0 {
-                let told = format!("{count} × {} for {}", words::printable(&machine.name), words::duration(*time));
+                let told = format!("{count} × {} for {}", words::cell(&machine.name), words::duration(*time));
                 tell!("{}", summary::row("", &money(*cost), &told));
             }
         }
