@@ -134,6 +134,11 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }
 
+/// As [`printable`], for text of several lines.
+pub fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// A text of at most so many letters: the middle is left out, since beginnings and ends tell tasks apart.
 pub fn shorten(text: &str, letters: usize) -> String {
     let count = text.chars().count();

@@ -356,3 +356,39 @@ fn names_longer_than_anybody_reads_are_shown_in_part() {
         assert!(said.contains("1 × xx") && said.lines().all(|line| line.chars().count() < 200), "{said}");
     }
 }
+
+#[test]
+fn names_cannot_move_the_cursor() {
+    let sandbox = sandbox();
+    // Red, a carriage return, and a new line, in names of machines and kinds.
+    let odd = r"\e[31m\r\nok\x9b";
+    sandbox.write("odd.yaml", &format!("currency: \"{odd}\"\nmachines: {{ \"{odd}\": {{ price: 1 }} }}"));
+    sandbox.write("flow.yaml", &format!("name: \"{odd}\"\ntasks: {{ x: {{ run: 'sleep 0.1', kind: x }} }}"));
+    sandbox.write("kind.yaml", &format!("times: {{ \"{odd}\": {{ \"{odd}\": 1s }}, x: {{ \"{odd}\": 1s }} }}"));
+    sandbox
+        .write("machine.yaml", &format!("times: {{ x: {{ \"{odd}!\": 1s, \"zzzzzzzzzzzzzzzzzzzzzzzzzzz\": 1s }} }}"));
+    sandbox.write("far.yaml", "times: { x: { zzzzzzzzzzzzzzzzzzzzzzzzzzz: 1s } }");
+    sandbox.write("key.yaml", &format!("machines: {{ \"{odd}\": {{ \"{odd}\": 1 }} }}"));
+    sandbox.write("odd.plan", &format!("throng-plan: 1\ntasks: {{ x: \"{odd}?\" }}"));
+    sandbox.throng(&["run", "flow.yaml"]).expect_code(0);
+    let mut learnt: serde_json::Value = serde_json::from_str(&sandbox.read(".throng/learnt.json")).unwrap();
+    learnt["known"][0]["machine"] = "\u{1b}[31m\r\nok".into();
+    sandbox.write(".throng/learnt.json", &learnt.to_string());
+    let plan =
+        |more: &[&'static str]| [&["plan", "flow.yaml", "--machines", "odd.yaml", "--budget", "9"], more].concat();
+    for (code, arguments, told) in [
+        (0, plan(&["--explain", "--out", "plan.yaml"]), "what is most like it"),
+        (0, plan(&["--times", "kind.yaml", "--planner", "greedy", "--explain"]), "no task is of that kind"),
+        (2, plan(&["--times", "machine.yaml"]), "did you mean"),
+        (2, plan(&["--times", "far.yaml"]), "the machines are"),
+        (2, vec!["plan", "flow.yaml", "--machines", "key.yaml"], "unknown key"),
+        (0, vec!["simulate", "flow.yaml", "--machines", "odd.yaml", "--plan", "plan.yaml"], "1 × "),
+        (2, vec!["simulate", "flow.yaml", "--machines", "odd.yaml", "--plan", "odd.plan"], "odd.plan"),
+    ] {
+        let ran = sandbox.throng(&arguments).expect_code(code);
+        let said = ran.stdout + &ran.stderr;
+        assert!(said.contains(told), "{arguments:?}: {said}");
+        assert!(!said.chars().any(|letter| letter.is_control() && letter != '\n'), "{arguments:?}: {said:?}");
+        assert!(!said.lines().any(|line| line.starts_with("ok")), "{arguments:?}: {said:?}");
+    }
+}

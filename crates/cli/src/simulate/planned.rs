@@ -141,9 +141,9 @@ fn check_prefix(prefix: &str, flow: &Workflow) -> Result<(), Failure> {
         return Ok(());
     }
     let remedy = match spelling::nearest(prefix, known.iter().copied()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
+        Some(nearest) => format!("did you mean `{}`?", words::cell(nearest)),
         None if known.is_empty() => "leave it out: nothing is included in this workflow under a prefix".to_owned(),
-        None => format!("its parts are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+        None => format!("its parts are {}", known.into_iter().map(words::cell).collect::<Vec<_>>().join(", ")),
     };
     Err(Failure::bad_input(format!("the workflow has no part `{}`", words::printable(prefix)), remedy))
 }
