@@ -198,6 +198,8 @@ pub fn money(currency: &str, amount: Money) -> String {
 
 #[cfg(test)]
 mod tests {
+    use throng_core::workflow::quantity;
+
     use super::*;
 
     #[test]
@@ -226,5 +228,18 @@ mod tests {
     fn lengths_of_time() {
         let shown = [0.0000005, 0.25, 1.5, 61.0, 3700.0, 90_000.0].map(seconds);
         assert_eq!(shown, ["0 µs", "250 ms", "1.5 s", "1 min 01 s", "1 h 01 min", "1 d 1 h"]);
+    }
+
+    #[test]
+    fn lengths_of_time_can_be_typed_as_they_are_shown() {
+        let mut length = 1e-6;
+        while length < 50.0 * 365.0 * 86400.0 {
+            let shown = seconds(length);
+            let read = quantity::duration(&shown).unwrap_or_else(|error| panic!("{length} {shown}: {error}"));
+            let units = [(1e-3, 1e-6), (1.0, 1e-3), (60.0, 0.1), (3600.0, 1.0), (86400.0, 60.0)];
+            let last_digit = units.iter().find(|(below, _)| length < *below).map_or(3600.0, |(_, digit)| *digit);
+            assert!((read.as_secs_f64() - length).abs() <= last_digit, "{length} {shown}: {read:?}");
+            length *= 1.003;
+        }
     }
 }
