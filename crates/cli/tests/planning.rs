@@ -392,3 +392,26 @@ fn names_cannot_move_the_cursor() {
         assert!(!said.lines().any(|line| line.starts_with("ok")), "{arguments:?}: {said:?}");
     }
 }
+
+#[test]
+fn a_machine_that_gets_a_name_is_still_one_machine() {
+    let sandbox = sandbox();
+    sandbox.write("flow.yaml", "tasks: { x: { run: 'sleep 0.1', foreach: { i: 1..3 } } }");
+    let run = |more: &[&str]| sandbox.throng(&[&["run", "flow.yaml", "--fresh"], more].concat()).expect_code(0);
+    let plan = || sandbox.throng(&["plan", "flow.yaml", "--machines", "machines.yaml"]).expect_code(0);
+    run(&[]);
+    run(&["--machine-type", "large"]);
+    // Some machines tell how fast they run now, and that changes.
+    let mut learnt: serde_json::Value = serde_json::from_str(&sandbox.read(".throng/learnt.json")).unwrap();
+    learnt["known"].as_array_mut().unwrap().iter_mut().for_each(|known| known["clock_khz"] = 2_000_000.into());
+    sandbox.write(".throng/learnt.json", &learnt.to_string());
+    let said = plan();
+    assert!(said.stdout.contains("learnt on large from 3 tasks, on machines of that name\n"), "{said:?}");
+    assert!(!said.stdout.contains("most like") && said.stderr.is_empty(), "{said:?}");
+    run(&["--machine-type", "smal"]);
+    let said = plan();
+    assert!(
+        said.stderr.contains("tasks have run on `smal`") && said.stderr.contains("did you mean `small`?"),
+        "{said:?}"
+    );
+}
