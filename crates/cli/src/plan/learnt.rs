@@ -13,8 +13,8 @@ use throng_core::ids::KindId;
 use throng_core::past::{Figure, Sample};
 use throng_core::plan::catalogue::{Attributes, Catalogue, TaskTime, Times, plain};
 use throng_core::spelling;
-use throng_core::workflow::Workflow;
 use throng_core::workflow::wfformat::observed;
+use throng_core::workflow::{Workflow, quantity};
 use throng_runtime::state::StateDirectory;
 use throng_runtime::store::learnt::{Learnt, MachineType, OfWorkflow};
 
@@ -103,10 +103,10 @@ impl Evidence {
             let new = || Taken { names: BTreeSet::new(), machine, is_label, tasks: 0 };
             let taken = taken.entry((machine, is_label)).or_insert_with(new);
             taken.names.insert(seen.machine.clone());
-            taken.tasks += seen.seconds.tasks;
+            taken.tasks = taken.tasks.saturating_add(seen.seconds.tasks);
         }
         let mut times = Times::default();
-        let ns = |seconds: f64| (seconds * 1e9).round() as u64;
+        let ns = |seconds: f64| (seconds.min(quantity::LONGEST_SECONDS) * 1e9).round() as u64;
         for ((kind, machine), [alike, named]) in samples {
             let Figure { mean, spread } = if named.tasks > 0 { named.figure } else { alike.figure };
             let time = TaskTime { time_ns: ns(mean), spread_ns: ns(spread) };
@@ -287,6 +287,18 @@ mod tests {
         ] {
             assert_eq!((is_same(&one, &other), is_same(&other, &one)), (is_it, is_it), "{other:?}");
         }
+    }
+
+    #[test]
+    fn figures_that_nobody_can_have_seen_are_no_more_than_wrong() {
+        let endless = |kind| {
+            let figure = Figure { mean: 1e30, spread: 1e30 };
+            Seen { seconds: Sample { tasks: u64::MAX, figure }, ..seen("small", 2, kind, 0.0) }
+        };
+        let evidence = Evidence::of(&catalogue(), &[endless("a"), endless("a"), endless("b")]);
+        assert_eq!(told(&evidence), [(0, true, u64::MAX)]);
+        let time = evidence.times.of("a", "small").unwrap();
+        assert_eq!((time.time_ns, time.spread_ns), (3_153_600_000_000_000_000, 3_153_600_000_000_000_000));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// A century: anything longer is a slip of the pen, and arithmetic on it would overflow.
+pub const LONGEST_SECONDS: f64 = 100.0 * 365.0 * 86400.0;
+
 /// Reads `90`, `1.5s`, `250ms`, `5m`, `2h`, `1d`, and sums with falling units as tools print them: `1h30m`, `10 h 23 min`. A bare
 /// number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
@@ -15,8 +18,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         }
         last = Some(part);
     }
-    // A century: anything longer is a slip of the pen, and arithmetic on it would overflow.
-    if nanos > 100.0 * 365.0 * 86400e9 {
+    if nanos > LONGEST_SECONDS * 1e9 {
         return Err(format!("`{text}` is longer than a century"));
     }
     Ok(Duration::from_nanos(nanos.round() as u64))

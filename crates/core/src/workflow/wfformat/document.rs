@@ -4,6 +4,7 @@
 
 use super::super::json::Reader;
 use super::super::problem::{Mark, Problem, ProblemList};
+use super::super::quantity;
 use super::super::strings::Interner;
 use super::super::value::{Text, Value};
 use super::fields::{Fields, kind_of};
@@ -79,7 +80,7 @@ pub(super) struct Document {
 }
 
 /// A century, as everywhere in Throng.
-pub(super) const SECONDS_LIMIT: f64 = 100.0 * 365.0 * 86400.0;
+pub(super) const SECONDS_LIMIT: f64 = quantity::LONGEST_SECONDS;
 /// More than any machine has.
 const CORES_LIMIT: f64 = 1e6;
 
