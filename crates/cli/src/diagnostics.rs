@@ -6,6 +6,8 @@ use std::path::Path;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use throng_core::workflow::{Mark, Problem, Problems};
 
+use crate::words;
+
 /// Shows problems as a person wants to see them.
 pub fn render(problems: &Problems, file: &Path, text: &str) -> String {
     let renderer = if std::io::stderr().is_terminal() { Renderer::styled() } else { Renderer::plain() };
@@ -26,10 +28,12 @@ fn render_with(renderer: &Renderer, problems: &Problems, file: &str, text: &str)
     shown.join("\n\n")
 }
 
-/// Moves a problem to the words it is about, if they stand where it is or soon after.
+/// Moves a problem to the words it is about, if they stand where it is or soon after. What it says of names from the file can be shown on a terminal.
 fn nearby(problem: &Problem, text: &str) -> Problem {
     const LOOKED_AT: usize = 100_000;
     let mut problem = problem.clone();
+    problem.message = words::printable_lines(&problem.message);
+    problem.remedy = words::printable_lines(&problem.remedy);
     problem.related = problem.related.filter(|related| related.0.file == problem.mark.file);
     let Some(words) = problem.words.as_ref().filter(|_| problem.mark.line > 0) else { return problem };
     let line = line_start(text, problem.mark.line);

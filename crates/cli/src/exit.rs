@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use crate::words;
+
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
@@ -57,6 +59,8 @@ impl Failure {
 }
 
 fn with_remedy(what: &dyn Display, remedy: &dyn Display) -> String {
+    // Names in a message may come from files of others, and must not move anybody's cursor.
+    let [what, remedy] = [what.to_string(), remedy.to_string()].map(|text| words::printable_lines(&text));
     let (red, plain) = if std::io::stderr().is_terminal() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
     format!("{red}error{plain}: {what}\n  = help: {remedy}")
 }

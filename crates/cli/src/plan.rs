@@ -66,7 +66,7 @@ pub struct Arguments {
     /// The most that the run may cost
     #[arg(long, value_name = "MONEY", value_parser = Money::parse)]
     budget: Option<Money>,
-    /// The longest that it may take
+    /// The longest that it may take, such as 90s or 1h30m
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     deadline: Option<Duration>,
     /// Who plans: fit (instances that are rented, with all that is known of them), or for types of machines only: optimal, greedy-stage, greedy, cheapest, fastest, progress, loss, gain, critical-greedy, ggb, b-rate, b-swap or ic-pcp

@@ -83,7 +83,7 @@ fn form_in_words(form: Form) -> &'static str {
         Form::Whole => "a whole number",
         Form::Number => "a number",
         Form::Bytes => "an amount of memory: `300MB`, `2GiB`",
-        Form::Time => "a length of time: `250ms`, `90s`, `5m`, `2h`, `1d`",
+        Form::Time => "a length of time: `250ms`, `90s`, `5m`, `2h`, `1d`, `1h30m`",
         Form::TextMap => "a map of names and texts",
         Form::AnyMap => "a map of names and values",
         Form::Foreach => "a map of names and what they run over",

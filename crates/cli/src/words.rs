@@ -134,6 +134,11 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }
 
+/// As [`printable`], for text of several lines.
+pub fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// A text of at most so many letters: the middle is left out, since beginnings and ends tell tasks apart.
 pub fn shorten(text: &str, letters: usize) -> String {
     let count = text.chars().count();
@@ -143,6 +148,14 @@ pub fn shorten(text: &str, letters: usize) -> String {
     let end = (letters - 1) / 3;
     let start = letters - 1 - end;
     text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
+}
+
+/// So much of a name is shown in a table: what is wider than a terminal is no table, and more than 65,535 letters no column.
+const CELL_LETTERS: usize = 48;
+
+/// A name in a table.
+pub fn cell(name: &str) -> String {
+    shorten(&printable(name), CELL_LETTERS)
 }
 
 /// How long ago a moment was.
@@ -185,6 +198,8 @@ pub fn money(currency: &str, amount: Money) -> String {
 
 #[cfg(test)]
 mod tests {
+    use throng_core::workflow::quantity;
+
     use super::*;
 
     #[test]
@@ -199,6 +214,8 @@ mod tests {
         assert_eq!(shorten("short", 10), "short");
         assert_eq!(shorten("align:sample-2024-left", 10), "align:…eft");
         assert_eq!(shorten("éééééééééééé", 4), "éé…é");
+        assert_eq!((cell("m3.large"), cell("\u{1b}[31m")), ("m3.large".to_owned(), "\u{fffd}[31m".to_owned()));
+        assert_eq!(cell(&"x".repeat(70_000)).chars().count(), CELL_LETTERS);
     }
 
     #[test]
@@ -211,5 +228,18 @@ mod tests {
     fn lengths_of_time() {
         let shown = [0.0000005, 0.25, 1.5, 61.0, 3700.0, 90_000.0].map(seconds);
         assert_eq!(shown, ["0 µs", "250 ms", "1.5 s", "1 min 01 s", "1 h 01 min", "1 d 1 h"]);
+    }
+
+    #[test]
+    fn lengths_of_time_can_be_typed_as_they_are_shown() {
+        let mut length = 1e-6;
+        while length < 50.0 * 365.0 * 86400.0 {
+            let shown = seconds(length);
+            let read = quantity::duration(&shown).unwrap_or_else(|error| panic!("{length} {shown}: {error}"));
+            let units = [(1e-3, 1e-6), (1.0, 1e-3), (60.0, 0.1), (3600.0, 1.0), (86400.0, 60.0)];
+            let last_digit = units.iter().find(|(below, _)| length < *below).map_or(3600.0, |(_, digit)| *digit);
+            assert!((read.as_secs_f64() - length).abs() <= last_digit, "{length} {shown}: {read:?}");
+            length *= 1.003;
+        }
     }
 }

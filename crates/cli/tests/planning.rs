@@ -311,3 +311,127 @@ fn workflows_with_plans_of_their_own_share_a_cluster() {
         assert!(messages.iter().all(|message| told.contains(message)), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn no_machine_has_more_cores_than_can_be_simulated() {
+    let sandbox = sandbox();
+    let machine = |element: &str, cpus: u32| {
+        format!(
+            "<machineTypes><machineType name='m'><{element}>{cpus}</{element}><chargeRate>1</chargeRate></machineType></machineTypes>"
+        )
+    };
+    sandbox.write("wide.yaml", "machines: { m: { cpus: 4097, price: 1 } }\n");
+    sandbox.write("wide.xml", &machine("numProcessors", 4097));
+    for file in ["wide.yaml", "wide.xml"] {
+        let said = sandbox.throng(&["plan", "flow.yaml", "--machines", file]).expect_code(2).stderr;
+        assert!(said.contains("cannot be `4097`") && said.contains("a whole number from 1 to 4096"), "{said}");
+    }
+    // Each of them may be, and many of them may not.
+    sandbox.write("many.yaml", "tasks: { x: { run: 'true', foreach: { i: 1..5000 }, estimate: { time: 1s } } }");
+    sandbox.write("wide.xml", &machine("numProcessors", 4096));
+    let plan = ["plan", "many.yaml", "--machines", "wide.xml", "--planner", "cheapest", "--out", "plan.yaml"];
+    sandbox.throng(&plan).expect_code(0);
+    let simulate = ["simulate", "many.yaml", "--machines", "wide.xml", "--plan", "plan.yaml"];
+    let said = sandbox.throng(&simulate).expect_code(2).stderr;
+    assert!(said.contains("more than 16,777,216 cores") && said.contains("a smaller `count`"), "{said}");
+}
+
+#[test]
+fn files_in_which_there_is_nothing_are_refused() {
+    let sandbox = sandbox();
+    let with = |option: &'static str| vec!["plan", "flow.yaml", "--machines", "machines.yaml", option];
+    let simulate = vec!["simulate", "flow.yaml", "--machines", "machines.yaml", "--plan"];
+    for (nothing, text) in
+        [("empty", &b""[..]), ("space", b" \n\t\n"), ("mark", b"\xef\xbb\xbf"), ("half", b"\xc3"), ("tick", b"\"")]
+    {
+        for ending in ["json", "yaml", "xml"] {
+            let file = format!("{nothing}.{ending}");
+            std::fs::write(sandbox.path().join(&file), text).unwrap();
+            for arguments in
+                [vec!["plan", "flow.yaml", "--machines"], with("--times"), with("--learn-from"), simulate.clone()]
+            {
+                let ran = sandbox.throng(&[&arguments[..], &[&file]].concat());
+                assert!(ran.code == 2 && ran.stderr.contains("= help: "), "{arguments:?} {file}: {ran:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_longer_than_anybody_reads_are_shown_in_part() {
+    let sandbox = Sandbox::new();
+    let long = "x".repeat(70_000);
+    sandbox.write(
+        "flow.yaml",
+        &format!("tasks: {{ {long}: {{ run: 'true', kind: {long}, estimate: {{ time: 60s }} }} }}"),
+    );
+    sandbox.write("machines.yaml", &format!("machines: {{ {long}: {{ price: 1 }} }}"));
+    for planner in ["fit", "greedy"] {
+        let plan =
+            ["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "9", "--explain", "--planner", planner];
+        let said = sandbox.throng(&[&plan[..], &["--out", "plan.yaml"]].concat()).expect_code(0).stdout;
+        assert!(said.contains("xx…xx") && said.lines().all(|line| line.chars().count() < 200), "{said}");
+        let simulate = ["simulate", "flow.yaml", "--machines", "machines.yaml", "--plan", "plan.yaml"];
+        let said = sandbox.throng(&simulate).expect_code(0).stdout;
+        assert!(said.contains("1 × xx") && said.lines().all(|line| line.chars().count() < 200), "{said}");
+    }
+}
+
+#[test]
+fn names_cannot_move_the_cursor() {
+    let sandbox = sandbox();
+    // Red, a carriage return, and a new line, in names of machines and kinds.
+    let odd = r"\e[31m\r\nok\x9b";
+    sandbox.write("odd.yaml", &format!("currency: \"{odd}\"\nmachines: {{ \"{odd}\": {{ price: 1 }} }}"));
+    sandbox.write("flow.yaml", &format!("name: \"{odd}\"\ntasks: {{ x: {{ run: 'sleep 0.1', kind: x }} }}"));
+    sandbox.write("kind.yaml", &format!("times: {{ \"{odd}\": {{ \"{odd}\": 1s }}, x: {{ \"{odd}\": 1s }} }}"));
+    sandbox
+        .write("machine.yaml", &format!("times: {{ x: {{ \"{odd}!\": 1s, \"zzzzzzzzzzzzzzzzzzzzzzzzzzz\": 1s }} }}"));
+    sandbox.write("far.yaml", "times: { x: { zzzzzzzzzzzzzzzzzzzzzzzzzzz: 1s } }");
+    sandbox.write("key.yaml", &format!("machines: {{ \"{odd}\": {{ \"{odd}\": 1 }} }}"));
+    sandbox.write("odd.plan", &format!("throng-plan: 1\ntasks: {{ x: \"{odd}?\" }}"));
+    sandbox.throng(&["run", "flow.yaml"]).expect_code(0);
+    let mut learnt: serde_json::Value = serde_json::from_str(&sandbox.read(".throng/learnt.json")).unwrap();
+    learnt["known"][0]["machine"] = "\u{1b}[31m\r\nok".into();
+    sandbox.write(".throng/learnt.json", &learnt.to_string());
+    let plan =
+        |more: &[&'static str]| [&["plan", "flow.yaml", "--machines", "odd.yaml", "--budget", "9"], more].concat();
+    for (code, arguments, told) in [
+        (0, plan(&["--explain", "--out", "plan.yaml"]), "what is most like it"),
+        (0, plan(&["--times", "kind.yaml", "--planner", "greedy", "--explain"]), "no task is of that kind"),
+        (2, plan(&["--times", "machine.yaml"]), "did you mean"),
+        (2, plan(&["--times", "far.yaml"]), "the machines are"),
+        (2, vec!["plan", "flow.yaml", "--machines", "key.yaml"], "unknown key"),
+        (0, vec!["simulate", "flow.yaml", "--machines", "odd.yaml", "--plan", "plan.yaml"], "1 × "),
+        (2, vec!["simulate", "flow.yaml", "--machines", "odd.yaml", "--plan", "odd.plan"], "odd.plan"),
+    ] {
+        let ran = sandbox.throng(&arguments).expect_code(code);
+        let said = ran.stdout + &ran.stderr;
+        assert!(said.contains(told), "{arguments:?}: {said}");
+        assert!(!said.chars().any(|letter| letter.is_control() && letter != '\n'), "{arguments:?}: {said:?}");
+        assert!(!said.lines().any(|line| line.starts_with("ok")), "{arguments:?}: {said:?}");
+    }
+}
+
+#[test]
+fn a_machine_that_gets_a_name_is_still_one_machine() {
+    let sandbox = sandbox();
+    sandbox.write("flow.yaml", "tasks: { x: { run: 'sleep 0.1', foreach: { i: 1..3 } } }");
+    let run = |more: &[&str]| sandbox.throng(&[&["run", "flow.yaml", "--fresh"], more].concat()).expect_code(0);
+    let plan = || sandbox.throng(&["plan", "flow.yaml", "--machines", "machines.yaml"]).expect_code(0);
+    run(&[]);
+    run(&["--machine-type", "large"]);
+    // Some machines tell how fast they run now, and that changes.
+    let mut learnt: serde_json::Value = serde_json::from_str(&sandbox.read(".throng/learnt.json")).unwrap();
+    learnt["known"].as_array_mut().unwrap().iter_mut().for_each(|known| known["clock_khz"] = 2_000_000.into());
+    sandbox.write(".throng/learnt.json", &learnt.to_string());
+    let said = plan();
+    assert!(said.stdout.contains("learnt on large from 3 tasks, on machines of that name\n"), "{said:?}");
+    assert!(!said.stdout.contains("most like") && said.stderr.is_empty(), "{said:?}");
+    run(&["--machine-type", "smal"]);
+    let said = plan();
+    assert!(
+        said.stderr.contains("tasks have run on `smal`") && said.stderr.contains("did you mean `small`?"),
+        "{said:?}"
+    );
+}

@@ -48,7 +48,8 @@ impl Sample {
         let figure = &mut self.figure;
         figure.spread = (within + apart * apart * own * others / (all * all)).sqrt();
         figure.mean += apart * others / all;
-        self.tasks += other.tasks;
+        // What somebody has written down need not be what anybody has seen.
+        self.tasks = self.tasks.saturating_add(other.tasks);
     }
 }
 
@@ -119,7 +120,7 @@ pub struct Past {
 impl Past {
     /// One more has ended well.
     pub fn add(&mut self, took: &Took) {
-        self.tasks += 1;
+        self.tasks = self.tasks.saturating_add(1);
         let weight = 1.0 / self.tasks.min(REMEMBERED) as f64;
         self.time_s.add(weight, took.seconds);
         if took.seconds > 0.0 {

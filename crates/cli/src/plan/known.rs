@@ -6,15 +6,17 @@ use throng_core::spelling;
 use throng_core::workflow::Workflow;
 
 use crate::exit::Failure;
+use crate::words;
 
 /// Refuses times of machines that nobody has, and warns of times of kinds that are not in the workflow.
 pub fn check(flow: &Workflow, catalogue: &Catalogue, given: &Times) -> Result<(), Failure> {
     let names = || catalogue.machines.iter().map(|machine| machine.name.as_str());
     if let Some(unknown) = given.machines().find(|machine| catalogue.find(machine).is_none()) {
         let remedy = match spelling::nearest(unknown, names()) {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => format!("the machines are {}", names().collect::<Vec<_>>().join(", ")),
+            Some(nearest) => format!("did you mean `{}`?", words::cell(nearest)),
+            None => format!("the machines are {}", names().map(words::cell).collect::<Vec<_>>().join(", ")),
         };
+        let unknown = words::cell(unknown);
         return Err(Failure::bad_input(
             format!("there are times for the machine `{unknown}`, and no such machine"),
             remedy,
@@ -24,7 +26,7 @@ pub fn check(flow: &Workflow, catalogue: &Catalogue, given: &Times) -> Result<()
     let unused: Vec<&str> = given.kinds().filter(|kind| !kinds.iter().any(|known| known == kind)).collect();
     if let Some(first) = unused.first() {
         let more = if unused.len() > 1 { format!(" and {} more", unused.len() - 1) } else { String::new() };
-        note!("warning: there are times for `{first}`{more}, and no task is of that kind");
+        note!("warning: there are times for `{}`{more}, and no task is of that kind", words::cell(first));
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use super::learnt::{Evidence, Taken};
 use crate::diagnostics;
 use crate::exit::Failure;
 use crate::load::{Loaded, read_file};
+use crate::words;
 
 /// Files about machines.
 #[derive(Args, Clone, Debug)]
@@ -70,8 +71,7 @@ pub fn read_with<T>(file: &Path, read: impl Fn(&str, &str) -> Result<T, Problems
 
 fn refuse(unknown: &Unknown) -> Failure {
     let listed = |kinds: &[String]| {
-        let shown: Vec<String> =
-            kinds.iter().take(5).map(|kind| format!("`{}`", crate::words::printable(kind))).collect();
+        let shown: Vec<String> = kinds.iter().take(5).map(|kind| format!("`{}`", words::cell(kind))).collect();
         let more = kinds.len().saturating_sub(shown.len());
         if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
     };

@@ -37,7 +37,7 @@ fn tell_longest_way(case: &Case<'_>, assigned: &Assigned) {
         let task = case.layout.tasks[stages.tasks(stage).start as usize];
         let others = stages.tasks(stage).len() - 1;
         let more = if others > 0 { format!(" and {others} beside it") } else { String::new() };
-        format!("{}{more}", words::printable(&case.flow.name(task)))
+        format!("{}{more}", words::cell(&case.flow.name(task)))
     };
     tell!("the longest way: {}", words::count(critical.len() as u64, "stage"));
     let mut longest = critical.clone();
@@ -77,7 +77,7 @@ fn tell_chain(case: &Case<'_>, schedule: &Schedule) {
             Waited::ForRoom { task } => format!("when {} left room", name_of(case, task)),
         };
         let (task, length) = (name_of(case, link.task), time(run.end - run.begin));
-        tell!("  {length:>14}  {task} on {}, {why}", names[run.instance as usize]);
+        tell!("  {length:>14}  {task} on {}, {why}", words::cell(&names[run.instance as usize]));
     }
     if links.len() > TOLD {
         tell!("  and {} before these", links.len() - TOLD);
@@ -96,7 +96,7 @@ fn tell_faster(case: &Case<'_>, schedule: &Schedule, faster: &[Schedule]) {
     for better in faster {
         let changes = case.catalogue.machines.iter().zip(now.iter().zip(better.fleet(types)));
         let changes = changes.filter_map(|(machine, (now, then))| {
-            let name = words::printable(&machine.name);
+            let name = words::cell(&machine.name);
             match i64::from(then) - i64::from(*now) {
                 0 => None,
                 more if more > 0 => Some(format!("{more} more {name}")),
@@ -111,5 +111,5 @@ fn tell_faster(case: &Case<'_>, schedule: &Schedule, faster: &[Schedule]) {
 }
 
 fn name_of(case: &Case<'_>, task: u32) -> String {
-    words::printable(&case.flow.name(TaskId(task))).to_string()
+    words::cell(&case.flow.name(TaskId(task)))
 }

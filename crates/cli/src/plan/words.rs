@@ -65,18 +65,23 @@ fn sources(case: &Case<'_>) -> String {
 
 /// So many machines of earlier runs are told by name.
 const MOST_NAMES: usize = 3;
+/// So much of what a machine is: a processor's name has up to sixty.
+const MACHINE_LETTERS: usize = 100;
 
 /// On which machines something was learnt of a type.
 fn learnt(case: &Case<'_>, taken: &Taken) -> String {
     let tasks = words::count_many(taken.tasks, "task");
-    let machine = words::printable(&case.catalogue.machines[taken.machine].name);
+    let machine = words::cell(&case.catalogue.machines[taken.machine].name);
     if taken.is_label {
-        return format!("learnt on {machine} from {tasks}");
+        return format!("learnt on {machine} from {tasks}, on machines of that name");
     }
-    let names: Vec<String> = taken.names.iter().take(MOST_NAMES).map(|name| words::printable(name)).collect();
+    let has_name = |other: &Taken| other.is_label && other.machine == taken.machine;
+    let which = if case.taken.iter().any(has_name) { " of other kinds" } else { "" };
+    let shown = |name: &String| words::shorten(&words::printable(name), MACHINE_LETTERS);
+    let names: Vec<String> = taken.names.iter().take(MOST_NAMES).map(shown).collect();
     let more = taken.names.len() - names.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("learnt on {machine} from {tasks}, on what is most like it: {}{more}", names.join("; "))
+    format!("learnt on {machine} from {tasks}{which}, on what is most like it: {}{more}", names.join("; "))
 }
 
 fn tell_plan(case: &Case<'_>, planned: &Planned) {
@@ -110,7 +115,7 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
             (["tasks", "instances", "had for", "busy", "cost"].as_slice(), rows_of_instances(case, schedule))
         }
     };
-    let names = case.catalogue.machines.iter().map(|machine| words::printable(&machine.name));
+    let names = case.catalogue.machines.iter().map(|machine| words::cell(&machine.name));
     let width = names.clone().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
     let line = |name: &str, cells: &mut dyn Iterator<Item = String>| {
         let cells: String = cells.map(|cell| format!("  {cell:>14}")).collect();

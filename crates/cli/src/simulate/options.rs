@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, value_parser};
+use throng_core::plan::catalogue::Machine;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Demand, Workflow, quantity};
 use throng_core::{evict, order, pack, place};
@@ -131,7 +132,7 @@ pub enum Outputs {
 /// More nodes than any machine on earth has. With [`MOST_CORES`], slots can still be counted.
 pub const MOST_NODES: i64 = 1_000_000;
 /// More cores than any machine has.
-pub const MOST_CORES: i64 = 4096;
+pub const MOST_CORES: i64 = Machine::MOST_CPUS as i64;
 /// So many cores can be simulated in the memory of an ordinary machine.
 const MOST_SLOTS: u64 = 1 << 24;
 
@@ -249,14 +250,26 @@ impl ClusterArguments {
         if u64::from(cluster.nodes) * u64::from(cluster.cores) > MOST_SLOTS && cluster.types.is_empty()
             || u64::from(cluster.slots()) > MOST_SLOTS
         {
-            let message = format!(
-                "a cluster with more than {} cores is more than can be held in memory",
-                words::thousands(MOST_SLOTS)
-            );
-            return Err(Failure::bad_input(message, "ask for fewer nodes, or fewer cores on each"));
+            return Err(too_many_cores("ask for fewer nodes, or fewer cores on each"));
         }
         Ok(cluster)
     }
+}
+
+/// Refuses machines of a plan, each type with its count, that have more cores or slots together than can be simulated.
+pub fn check_planned<'a>(
+    machines: impl Iterator<Item = (&'a Machine, u32)>,
+    width: Option<u32>,
+) -> Result<(), Failure> {
+    let slots = |machine: &Machine| u64::from(machine.cpus.max(width.unwrap_or(1)));
+    let slots: u64 = machines.map(|(machine, count)| u64::from(count) * slots(machine)).sum();
+    let remedy = "give machines a smaller `count`, or fewer `cpus`, and plan anew";
+    if slots > MOST_SLOTS { Err(too_many_cores(remedy)) } else { Ok(()) }
+}
+
+fn too_many_cores(remedy: &str) -> Failure {
+    let most = words::thousands(MOST_SLOTS);
+    Failure::bad_input(format!("a cluster with more than {most} cores is more than can be held in memory"), remedy)
 }
 
 /// Refuses policies that do not exist, and clusters on which a task can never run.

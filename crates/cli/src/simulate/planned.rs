@@ -15,7 +15,7 @@ use throng_sim::planned::node_counts;
 use throng_sim::rent::Bill;
 use throng_sim::{Cluster, Outcome};
 
-use super::options::ClusterArguments;
+use super::options::{ClusterArguments, check_planned};
 use super::summary;
 use crate::exit::Failure;
 use crate::load::Loaded;
@@ -98,7 +98,9 @@ pub fn hold(
     };
     let Prepared { catalogue, tables, .. } = Prepared::of(flow, loaded, &files, false, false)?;
     let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
-    let nodes = node_counts(&plan, &catalogue).iter().sum();
+    let counts = node_counts(&plan, &catalogue);
+    check_planned(catalogue.machines.iter().zip(counts.iter().copied()), arguments.width)?;
+    let nodes = counts.iter().sum();
     let cluster = arguments.base(flow, nodes)?.held_to(&plan, &catalogue, &tables, flow);
     let out_bytes = results_bytes(flow);
     Ok(Some((cluster, Planned { catalogue, parts, out_bytes })))
@@ -152,9 +154,9 @@ fn check_prefix(prefix: &str, flow: &Workflow) -> Result<(), Failure> {
         return Ok(());
     }
     let remedy = match spelling::nearest(prefix, known.iter().copied()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
+        Some(nearest) => format!("did you mean `{}`?", words::cell(nearest)),
         None if known.is_empty() => "leave it out: nothing is included in this workflow under a prefix".to_owned(),
-        None => format!("its parts are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+        None => format!("its parts are {}", known.into_iter().map(words::cell).collect::<Vec<_>>().join(", ")),
     };
     Err(Failure::bad_input(format!("the workflow has no part `{}`", words::printable(prefix)), remedy))
 }
@@ -183,14 +185,14 @@ impl Planned {
         let money = |amount| words::money(&self.catalogue.currency, amount);
         let planned = |said: Option<String>| said.map_or_else(String::new, |said| format!("planned {said}"));
         for part in &self.parts {
-            let name = part.prefix.as_ref().map_or("by plan".into(), |prefix| words::printable(prefix));
+            let name = part.prefix.as_ref().map_or("by plan".into(), |prefix| words::cell(prefix));
             let told = planned(part.makespan.map(summary::time));
             tell!("{}", summary::row(&name, &summary::time(part.done_after(flow, outcome)), &told));
         }
         tell!("{}", summary::row("cost", &money(bill.total()), &planned(self.cost().map(money))));
         for (machine, (count, time, cost)) in self.catalogue.machines.iter().zip(&bill.machines) {
             if *count > 0 {
-                let told = format!("{count} × {} for {}", words::printable(&machine.name), words::duration(*time));
+                let told = format!("{count} × {} for {}", words::cell(&machine.name), words::duration(*time));
                 tell!("{}", summary::row("", &money(*cost), &told));
             }
         }

@@ -6,6 +6,9 @@ use super::spread::Spread;
 use super::summary::{percent, seconds};
 use crate::words;
 
+/// So much of the value of an option is shown: a column has an end.
+const VALUE_LETTERS: usize = 200;
+
 /// Rows of cells, the first of them the heading.
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -37,7 +40,7 @@ impl Table {
 
     /// Adds a row.
     pub fn row(&mut self, values: &[String], outcomes: &[Outcome], is_best: bool) {
-        let mut cells = values.to_vec();
+        let mut cells: Vec<String> = values.iter().map(|value| words::shorten(value, VALUE_LETTERS)).collect();
         if outcomes.iter().any(|outcome| outcome.stuck.is_some()) {
             // Means of runs that did not end would look like results.
             cells.resize(self.rows[0].len() - 1, "-".to_owned());

@@ -116,9 +116,9 @@ impl PlanFile {
             tasks.clone().for_each(|task| *counts.entry(machine(task)).or_default() += 1);
             let usual = counts.iter().max_by_key(|(machine, count)| (**count, std::cmp::Reverse(**machine)));
             let Some((&usual, _)) = usual else { continue };
-            let _ = writeln!(text, "  {}: {}", quoted(flow.template_name(template)), name(usual));
+            let _ = writeln!(text, "  {} {}", key(flow.template_name(template)), name(usual));
             for task in tasks.filter(|task| machine(*task) != usual) {
-                let _ = writeln!(text, "  {}: {}", quoted(&flow.name(task)), name(machine(task)));
+                let _ = writeln!(text, "  {} {}", key(&flow.name(task)), name(machine(task)));
             }
         }
     }
@@ -171,8 +171,8 @@ fn write_rented(rented: &Rented, flow: &Workflow, catalogue: &Catalogue, text: &
         let machine = &catalogue.machines[usize::from(instance.machine)];
         let _ = writeln!(
             text,
-            "  {}: {{ type: {}, from: {}, until: {}, cost: {} }}",
-            quoted(name),
+            "  {} {{ type: {}, from: {}, until: {}, cost: {} }}",
+            key(name),
             quoted(&machine.name),
             exact_seconds(instance.from),
             exact_seconds(instance.until),
@@ -184,8 +184,8 @@ fn write_rented(rented: &Rented, flow: &Workflow, catalogue: &Catalogue, text: &
         let Run { instance, begin, end } = rented.runs[task.index()];
         let _ = writeln!(
             text,
-            "  {}: {{ instance: {}, from: {}, until: {} }}",
-            quoted(&flow.name(task)),
+            "  {} {{ instance: {}, from: {}, until: {} }}",
+            key(&flow.name(task)),
             quoted(&names[instance as usize]),
             exact_seconds(begin),
             exact_seconds(end)
@@ -378,6 +378,15 @@ fn unknown_machine(name: &str, mark: Mark, known: &[&str]) -> Problem {
         None => format!("the types of machines are {}", known.join(", ")),
     };
     Problem::new(mark, format!("there is no type of machine `{name}`"), remedy).spanning(name)
+}
+
+/// YAML takes keys of up to 1024 bytes for such, unless it is told before.
+const LONGEST_KEY: usize = 1000;
+
+/// A key of a map, and what stands before its value.
+fn key(name: &str) -> String {
+    let key = quoted(name);
+    if key.len() > LONGEST_KEY { format!("? {key}\n  :") } else { format!("{key}:") }
 }
 
 /// Text that YAML takes as it is, or in quotes.

@@ -116,9 +116,9 @@ impl<'text> Reader<'text> {
         Ok(())
     }
 
-    /// Reads a map whose `{` comes next; `entry` reads each value.
+    /// Reads a map; `entry` reads each value.
     pub(crate) fn map(&mut self, mut entry: impl FnMut(&mut Self, Text) -> Result<(), Problem>) -> Result<(), Problem> {
-        self.at += 1;
+        self.expect(b'{', "`{`")?;
         self.space();
         if self.peek() == Some(b'}') {
             self.at += 1;
@@ -144,9 +144,9 @@ impl<'text> Reader<'text> {
         }
     }
 
-    /// Reads a list whose `[` comes next; `item` reads each value.
+    /// Reads a list; `item` reads each value.
     pub(crate) fn list(&mut self, mut item: impl FnMut(&mut Self) -> Result<(), Problem>) -> Result<(), Problem> {
-        self.at += 1;
+        self.expect(b'[', "`[`")?;
         self.space();
         if self.peek() == Some(b']') {
             self.at += 1;

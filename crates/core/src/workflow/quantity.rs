@@ -2,25 +2,62 @@
 
 use std::time::Duration;
 
-/// Reads `90`, `1.5s`, `250ms`, `5m`, `2h`, `1d`; a bare number is seconds.
+/// A century: anything longer is a slip of the pen, and arithmetic on it would overflow.
+pub const LONGEST_SECONDS: f64 = 100.0 * 365.0 * 86400.0;
+
+/// Reads `90`, `1.5s`, `250ms`, `5m`, `2h`, `1d`, and sums with falling units as tools print them: `1h30m`, `10 h 23 min`. A bare
+/// number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = split(text)?;
-    let nanos_per_unit = match unit {
-        "" | "s" => 1e9,
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "m" | "min" => 60e9,
-        "h" => 3600e9,
-        "d" => 86400e9,
-        _ => return Err(format!("unknown unit of time `{unit}`; use ms, s, m, h or d")),
-    };
-    let nanos = number * nanos_per_unit;
-    // A century: anything longer is a slip of the pen, and arithmetic on it would overflow.
-    if nanos > 100.0 * 365.0 * 86400e9 {
+    let (mut rest, mut nanos, mut last) = (text.trim(), 0.0, None);
+    loop {
+        let part = Part::of(rest, last.as_ref())?;
+        nanos += part.number * part.nanos_per_unit;
+        rest = rest[part.text.len()..].trim_start();
+        if rest.is_empty() {
+            break;
+        }
+        last = Some(part);
+    }
+    if nanos > LONGEST_SECONDS * 1e9 {
         return Err(format!("`{text}` is longer than a century"));
     }
     Ok(Duration::from_nanos(nanos.round() as u64))
+}
+
+/// A part of a length of time: `30` and `m`.
+struct Part<'a> {
+    text: &'a str,
+    number: f64,
+    nanos_per_unit: f64,
+}
+
+impl<'a> Part<'a> {
+    /// The first part of a text, which may stand behind another.
+    fn of(text: &'a str, before: Option<&Part>) -> Result<Part<'a>, String> {
+        let (number, behind) = split(text)?;
+        let ends = |letter: char| letter.is_whitespace() || letter.is_ascii_digit() || letter == '.';
+        let (unit, behind) = behind.split_at(behind.find(ends).unwrap_or(behind.len()));
+        let text = text[..text.len() - behind.len()].trim_end();
+        let nanos_per_unit = match unit {
+            "" if before.is_some() || !behind.is_empty() => {
+                return Err(format!("`{text}` has no unit, and only a time of one number can do without: write 1h30m"));
+            }
+            "" | "s" => 1e9,
+            "ns" => 1.0,
+            "us" | "µs" => 1e3,
+            "ms" => 1e6,
+            "m" | "min" => 60e9,
+            "h" => 3600e9,
+            "d" => 86400e9,
+            _ => return Err(format!("unknown unit of time `{unit}`; use ms, s, m, h or d")),
+        };
+        match before {
+            Some(before) if before.nanos_per_unit <= nanos_per_unit => {
+                Err(format!("`{text}` stands behind `{}`; write larger units first, each once: 1h30m", before.text))
+            }
+            _ => Ok(Part { text, number, nanos_per_unit }),
+        }
+    }
 }
 
 /// Reads `300MB`, `2GiB`, `512k`, `1e9`; a bare number is bytes, decimal units count in thousands.
@@ -103,6 +140,40 @@ mod tests {
         assert!(duration("5 weeks").is_err());
         assert!(duration("-1s").is_err());
         assert!(duration("1e30").is_err());
+    }
+
+    #[test]
+    fn lengths_of_time_in_parts() {
+        for (text, millis) in [
+            ("1h30m", 5_400_000),
+            ("10 h 23 min", 37_380_000),
+            ("1m 30.5s", 90_500),
+            (" 2 min 41.5 s ", 161_500),
+            ("1d1h1m1s1ms", 90_061_001),
+            ("1 d 1 h", 90_000_000),
+            ("1.5h 30m", 7_200_000),
+            ("1m2e3ms", 62_000),
+            ("1 h 00 min", 3_600_000),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for (text, message) in [
+            ("30m1h", "`1h` stands behind `30m`; write larger units first, each once: 1h30m"),
+            ("1h 1h", "`1h` stands behind `1h`"),
+            ("1 m 1 min", "`1 min` stands behind `1 m`"),
+            ("1h 30", "`30` has no unit"),
+            ("1h30", "`30` has no unit"),
+            ("30 1s", "`30` has no unit"),
+            ("1h and 30m", "`and 30m` does not begin with a number"),
+            ("1h30x", "unknown unit of time `x`"),
+            ("1h -30m", "`-30m` does not begin with a number"),
+            ("99y 1d", "unknown unit of time `y`"),
+            ("36400d 200000h", "`36400d 200000h` is longer than a century"),
+            ("", "`` does not begin with a number"),
+        ] {
+            let error = duration(text).unwrap_err();
+            assert!(error.starts_with(message), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -160,11 +160,25 @@ impl Shelf {
 impl MachineType {
     /// The type of a machine.
     pub fn of(host: &HostInfo) -> MachineType {
+        let HostInfo { cores, memory_bytes, clock_khz, .. } = *host;
+        let name = host.machine_type.clone().unwrap_or_else(|| MachineType::described(host));
+        MachineType { name, cores, memory_bytes, clock_khz }
+    }
+
+    /// What a machine is called to which nobody has given a name.
+    fn described(host: &HostInfo) -> String {
         let gigabytes = (host.memory_bytes as f64 / 1e9).round();
         let cpu = if host.cpu.is_empty() { "unknown processor" } else { &host.cpu };
-        let HostInfo { cores, memory_bytes, clock_khz, .. } = *host;
-        let name = host.machine_type.clone().unwrap_or_else(|| format!("{cpu}, {cores} cores, {gigabytes} GB"));
-        MachineType { name, cores, memory_bytes, clock_khz }
+        format!("{cpu}, {} cores, {gigabytes} GB", host.cores)
+    }
+
+    /// Whether somebody has given a machine this name, and it does not only say what it is.
+    pub fn is_given(name: &str) -> bool {
+        let is_number = |text: &str| text.parse::<u64>().is_ok();
+        let mut parts = name.rsplit(", ");
+        let memory = parts.next().and_then(|part| part.strip_suffix(" GB"));
+        let cores = parts.next().and_then(|part| part.strip_suffix(" cores"));
+        !(memory.is_some_and(is_number) && cores.is_some_and(is_number) && parts.next().is_some())
     }
 }
 
@@ -275,6 +289,19 @@ mod tests {
         assert_eq!(Learnt::read(&path), Learnt::default());
         std::fs::write(&path, "{ \"version\": 99, \"known\": [] }").unwrap();
         assert_eq!(Learnt::read(&path), Learnt::default());
+    }
+
+    #[test]
+    fn names_that_somebody_has_given_are_known() {
+        let mut host = HostInfo { cores: 4, memory_bytes: 16_123_456_789, ..HostInfo::default() };
+        for cpu in ["", "Xeon, the 8th", "AMD EPYC 7R13 Processor"] {
+            host.cpu = cpu.to_owned();
+            let name = MachineType::of(&host).name;
+            assert!(!MachineType::is_given(&name), "{name}");
+        }
+        for name in ["m3.large", "", "4 cores, 16 GB", "large, 16 GB", "a, b, c", "mine, four cores, 16 GB"] {
+            assert!(MachineType::is_given(name), "{name}");
+        }
     }
 
     #[test]

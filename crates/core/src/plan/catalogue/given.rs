@@ -4,7 +4,7 @@ use crate::workflow::quantity;
 use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
 
 use super::super::money::Money;
-use super::written::{count, entries, is_xml, map, positive, unknown, value};
+use super::written::{count, cpus, cpus_wanted, entries, is_xml, map, positive, unknown, value};
 use super::{ANY_MEMORY, Billing, Catalogue, HOUR_NS, MINUTE_NS, Machine, SECOND_NS, Transfer, xml};
 
 const TOP: [&str; 4] = ["currency", "billing", "transfer", "machines"];
@@ -61,7 +61,7 @@ fn read_machine(name: Text, value: Value, billing: Billing) -> Result<Machine, P
     let mut has_price = false;
     for (key, value) in map(&name, value, EXAMPLE)? {
         match key.text.as_str() {
-            "cpus" => machine.cpus = self::value(&key, value, "a whole number from 1", count)?,
+            "cpus" => machine.cpus = self::value(&key, value, &cpus_wanted(), cpus)?,
             "memory" => machine.memory_bytes = self::value(&key, value, "an amount such as 8GB", quantity::bytes)?,
             "clock" => machine.clock_khz = Some(self::value(&key, value, "a clock such as 2.5GHz", clock)?),
             "speed" => machine.speed = self::value(&key, value, "a number above 0", positive)?,
@@ -69,7 +69,7 @@ fn read_machine(name: Text, value: Value, billing: Billing) -> Result<Machine, P
                 machine.price = self::value(&key, value, "what it costs for an hour, such as 0.067", Money::parse)?;
                 has_price = true;
             }
-            "count" => machine.count = Some(self::value(&key, value, "a whole number from 1", count)?),
+            "count" => machine.count = Some(self::value(&key, value, "a whole number from 1 to 1000000", count)?),
             "start" => machine.start_ns = time(&key, value)?,
             "bandwidth" => {
                 machine.bandwidth = self::value(&key, value, "a speed such as 1Gbit", quantity::bandwidth)?;
@@ -172,7 +172,9 @@ mod tests {
             ("machines: { a: { cpus: 2 } }", "1:13: the machine `a` has no price"),
             ("machines: { a: { price: -1 } }", "`price` cannot be `-1`"),
             ("machines: { a: { price: 1, cpu: 2 } }", "did you mean `cpus`?"),
-            ("machines: { a: { price: 1, cpus: 0 } }", "it has to be a whole number from 1"),
+            ("machines: { a: { price: 1, cpus: 0 } }", "it has to be a whole number from 1 to 4096"),
+            ("machines: { a: { price: 1, cpus: 4097 } }", "it has to be a whole number from 1 to 4096"),
+            ("machines: { a: { price: 1, count: 1000001 } }", "it has to be a whole number from 1 to 1000000"),
             ("machines: { a: { price: 1, clock: 2.5 } }", "it needs a unit: GHz or MHz"),
             ("machines: { a: { price: 1 }, a: { price: 2 } }", "the key `a` is here twice"),
             ("machines: { a: { price: 1 } }\nbilling: week", "second, minute or hour"),

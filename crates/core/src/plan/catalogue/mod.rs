@@ -100,6 +100,9 @@ pub struct Machine {
 pub const ANY_MEMORY: u64 = 1 << 50;
 
 impl Machine {
+    /// More cores than any machine has. A simulation makes a place for each core of each machine.
+    pub const MOST_CPUS: u32 = 4096;
+
     /// How long it takes to bring so many bytes to it.
     pub fn moving(&self, bytes: u64) -> u64 {
         let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth.max(1));

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::workflow::quantity;
-use crate::workflow::reading::{Problem, Problems, Text, Value};
+use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
 
 use super::written::{entries, is_xml, map, unknown, value};
 use super::xml;
@@ -64,18 +64,38 @@ pub fn read(text: &str, name: &str) -> Result<Times, Problems> {
         return Ok(xml::times(text)?);
     }
     let mut times = Times::default();
-    for (key, value) in entries(text, name)? {
+    let entries = entries(text, name)?;
+    if entries.is_empty() {
+        return Err(nothing().into());
+    }
+    for (key, value) in entries {
         if key.text != "times" {
             return Err(unknown(&key, "in a file of times", &["times"]).into());
         }
         for (kind, value) in map(&key, value, &format!("{{ align: {EXAMPLE} }}"))? {
             for (machine, value) in map(&kind, value, EXAMPLE)? {
                 let time = time(&machine, value)?;
+                if times.of(&kind.text, &machine.text).is_some() {
+                    return Err(twice(&kind, &machine).into());
+                }
                 times.put(&kind.text, &machine.text, time);
             }
         }
     }
     Ok(times)
+}
+
+/// Whoever gives a file wants to say something: `times: {}` is a word, no word at all is the wrong file.
+pub(super) fn nothing() -> Problem {
+    let remedy = format!("write `times: {{ align: {EXAMPLE} }}`, or leave out --times");
+    Problem::new(Mark::default(), "there is nothing in this file of times", remedy)
+}
+
+/// Within a kind, nothing is here twice: it is another spelling of the same kind that has said it.
+fn twice(kind: &Text, machine: &Text) -> Problem {
+    let message = format!("the time of `{}` on `{}` is here twice", kind.text, machine.text);
+    Problem::new(machine.mark, message, "keep one of them: `a.b`, `a-b` and `a_b` are the same kind")
+        .spanning(&machine.text)
 }
 
 fn time(machine: &Text, value: Value) -> Result<TaskTime, Problem> {
@@ -108,11 +128,14 @@ mod tests {
         assert_eq!(time("align", "a"), Some((30_000_000_000, 0)));
         assert_eq!(time("align", "b"), Some((24_000_000_000, 500_000_000)));
         assert_eq!((time("sort_map", "a").is_some(), time("align", "c")), (true, None));
+        assert_eq!(read("times: {}", "times.yaml"), Ok(Times::default()));
         for (text, message) in [
+            ("", "0:0: there is nothing in this file of times; write `times: { align: "),
             ("times: { a: { m: soon } }", "`m` cannot be `soon`"),
             ("times: { a: 3s }", "`a` needs a map"),
             ("time: { a: 3s }", "did you mean `times`?"),
             ("times: { a: { m: { spread: 1s } } }", "there is no `time`"),
+            ("times: { a.b: { m: 1s }, a_b: { n: 1s, m: 2s } }", "1:40: the time of `a_b` on `m` is here twice"),
         ] {
             let error = read(text, "times.yaml").unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");

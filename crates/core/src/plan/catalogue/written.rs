@@ -5,6 +5,8 @@ use crate::workflow::reading::{
 };
 use crate::workflow::{Format, path};
 
+use super::Machine;
+
 /// Whether a file is written in XML: by its name, or because it begins like that.
 pub(super) fn is_xml(name: &str, text: &str) -> bool {
     path::extension(name).eq_ignore_ascii_case(".xml") || text.trim_start().starts_with('<')
@@ -55,6 +57,16 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 /// A whole number from one.
 pub(super) fn count(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|number| (1..=1_000_000).contains(number)).ok_or_else(String::new)
+}
+
+/// The number of cores of a machine.
+pub(super) fn cpus(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|number| (1..=Machine::MOST_CPUS).contains(number)).ok_or_else(String::new)
+}
+
+/// What [`cpus`] understands.
+pub(super) fn cpus_wanted() -> String {
+    format!("a whole number from 1 to {}", Machine::MOST_CPUS)
 }
 
 /// A key that nobody knows.

@@ -3,15 +3,20 @@
 //! A machine has a name, sizes with `gb` or `mb` (powers of 1024), cores, a clock and a price for an hour; a job has for each machine the time of a map and of a
 //! reduce task, whole numbers with `s`, `m` or `h`. Times of the job `blast` are those of the kinds `blast.map` and `blast.reduce`.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use quick_xml::XmlVersion;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use crate::workflow::reading::{Mark, Problem};
 
 use super::super::money::Money;
 use super::given::clock;
-use super::times::{TaskTime, Times};
+use super::times::{TaskTime, Times, nothing, plain};
+use super::written::{cpus, cpus_wanted};
 use super::{ANY_MEMORY, Billing, Catalogue, MINUTE_NS, Machine, SECOND_NS};
 
 /// Deeper than this nothing of the kind is.
@@ -44,9 +49,13 @@ impl Element {
         Box::new(self.children.iter().filter(move |child| child.name == name).chain(below))
     }
 
-    /// The text of an element below, as it can be read.
+    /// The text of the one element below with a name, as it can be read.
     fn value<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Problem> {
-        let Some(child) = self.children.iter().find(|child| child.name == name) else { return Ok(None) };
+        let mut children = self.children.iter().filter(|child| child.name == name);
+        let Some(child) = children.next() else { return Ok(None) };
+        if let Some(second) = children.next() {
+            return Err(twice(&format!("the element `{name}`"), child.mark, second.mark));
+        }
         let value = read(child.text.trim());
         value.map(Some).map_err(|why| {
             let message = format!("`{name}` cannot be `{}`", child.text.trim());
@@ -55,17 +64,22 @@ impl Element {
     }
 }
 
+/// What is here twice counts for nothing: nobody could say which of them is meant.
+fn twice(what: &str, first: Mark, second: Mark) -> Problem {
+    Problem::new(second, format!("{what} is here twice"), "keep one of them").with_related(first, "the first is here")
+}
+
 /// The types of machines.
 pub(super) fn machines(text: &str) -> Result<Catalogue, Problem> {
     let root = tree(text)?;
     let mut catalogue = Catalogue { currency: "$".to_owned(), ..Catalogue::default() };
+    let mut seen = BTreeMap::new();
     for element in root.all("machineType") {
         let name = element.required("name")?;
-        if catalogue.find(name).is_some() {
-            let message = format!("the machine `{name}` is here twice");
-            return Err(Problem::new(element.mark, message, "keep one of them"));
+        if let Some(first) = seen.insert(name, element.mark) {
+            return Err(twice(&format!("the machine `{name}`"), first, element.mark));
         }
-        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0).ok_or_else(String::new);
+        let number = |text: &str| cpus(text).map_err(|_| format!("write {}", cpus_wanted()));
         let Some(price) = element.value("chargeRate", Money::parse)? else {
             let message = format!("the machine `{name}` has no `chargeRate`");
             return Err(Problem::new(element.mark, message, "write what it costs for an hour"));
@@ -90,7 +104,12 @@ pub(super) fn machines(text: &str) -> Result<Catalogue, Problem> {
 /// The times of tasks.
 pub(super) fn times(text: &str) -> Result<Times, Problem> {
     let root = tree(text)?;
+    if root.children.is_empty() {
+        return Err(nothing());
+    }
     let mut times = Times::default();
+    // A job may stand in several places, as long as each of its times is said once.
+    let mut seen = BTreeMap::new();
     for job in root.all("job") {
         let name = job.required("name")?;
         for machine in job.children.iter().filter(|child| child.name == "machineType") {
@@ -101,7 +120,12 @@ pub(super) fn times(text: &str) -> Result<Times, Problem> {
                     let message = format!("`{attribute}` cannot be `{text}`");
                     Problem::new(machine.mark, message, "write a whole number of seconds, or one with s, m or h")
                 })?;
-                times.put(&format!("{name}.{phase}"), on, TaskTime { time_ns, spread_ns: 0 });
+                let kind = format!("{name}.{phase}");
+                if let Some(first) = seen.insert((plain(&kind), on), machine.mark) {
+                    let what = format!("the `{attribute}` of the job `{name}` on the machine `{on}`");
+                    return Err(twice(&what, first, machine.mark));
+                }
+                times.put(&kind, on, TaskTime { time_ns, spread_ns: 0 });
             }
         }
     }
@@ -171,6 +195,12 @@ fn tree(text: &str) -> Result<Element, Problem> {
                 open.last_mut().expect("the root stays").children.push(element);
             }
             Event::Text(words) => open.last_mut().expect("the root stays").text.push_str(&words),
+            Event::CData(words) => open.last_mut().expect("the root stays").text.push_str(&words),
+            Event::GeneralRef(reference) => {
+                let letters =
+                    resolved(&reference).ok_or_else(|| unknown_reference(&reference, mark(text, position)))?;
+                open.last_mut().expect("the root stays").text.push_str(&letters);
+            }
             Event::Eof if open.len() > 1 => {
                 let unclosed = open.pop().expect("there are two");
                 let message = format!("the element `{}` is not closed", unclosed.name);
@@ -180,6 +210,20 @@ fn tree(text: &str) -> Result<Element, Problem> {
             _ => {}
         }
     }
+}
+
+/// What `&#48;` or `&amp;` stands for.
+fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
+    if reference.is_char_ref() {
+        return Some(reference.resolve_char_ref().ok()??.to_string().into());
+    }
+    resolve_predefined_entity(reference).map(Cow::Borrowed)
+}
+
+/// What a file declares itself is not looked up: a few lines of that can stand for more text than there is memory.
+fn unknown_reference(reference: &str, mark: Mark) -> Problem {
+    let message = format!("nobody knows what `&{reference};` stands for");
+    Problem::new(mark, message, "write the letters themselves; `&` is written `&amp;`")
 }
 
 fn element(start: &BytesStart<'_>, mark: Mark) -> Result<Element, String> {
@@ -214,6 +258,72 @@ mod tests {
         let time = |kind, machine| times.of(kind, machine).map(|time| time.time_ns / SECOND_NS);
         assert_eq!((time("blast.map", "m"), time("blast-reduce", "m")), (Some(30), Some(120)));
         assert_eq!((time("blast.map", "n"), time("blast.reduce", "n")), (None, Some(4)));
+        assert_eq!(super::times("<jobs/>"), Ok(Times::default()));
+        assert_eq!(super::times("no elements").unwrap_err().message, "there is nothing in this file of times");
+    }
+
+    #[test]
+    fn letters_are_read_however_they_are_written() {
+        let cores = |text: &str| {
+            let machine = format!("<chargeRate>1</chargeRate><numProcessors>{text}</numProcessors>");
+            machines(&format!("<a><machineType name='m&amp;n'>{machine}</machineType></a>")).map(|catalogue| {
+                assert_eq!(catalogue.machines[0].name, "m&n");
+                catalogue.machines[0].cpus
+            })
+        };
+        for text in ["10", "1&#48;", "&#x31;0", "<![CDATA[10]]>", "1<![CDATA[0]]>", "1<!-- no -->0", " 10\n"] {
+            assert_eq!(cores(text), Ok(10), "{text}");
+        }
+        for (text, message) in [
+            ("1&zero;", "nobody knows what `&zero;` stands for"),
+            ("1&#0;", "nobody knows what `&#0;` stands for"),
+            ("1&#xD800;", "nobody knows"),
+            ("1&lt;", "cannot be `1<`"),
+            ("1&", "this is not XML"),
+        ] {
+            let problem = cores(text).unwrap_err();
+            assert!(problem.message.contains(message), "{text}: {problem:?}");
+            assert!(problem.mark.line == 1 && problem.mark.column > 30, "{text}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_twice_is_refused() {
+        let machine =
+            |within: &str| format!("<a><machineType name='m'><chargeRate>1</chargeRate>{within}</machineType></a>");
+        let cores = "<numProcessors>1</numProcessors>";
+        assert!(machines(&machine(cores)).is_ok());
+        let problem = machines(&machine(&format!("{cores}{cores}"))).unwrap_err();
+        assert_eq!(problem.message, "the element `numProcessors` is here twice");
+        assert_eq!((problem.mark.column, problem.related.map(|related| related.0.column)), (84, Some(52)));
+        let problem = machines(&machine("<machineType name='m'/>")).unwrap_err();
+        assert_eq!(problem.message, "the machine `m` is here twice");
+        let on = |machine: &str, times: &str| format!("<machineType name='{machine}' {times}/>");
+        let job = |name: &str, times: &str| format!("<job name='{name}'>{times}</job>");
+        let (map, reduce) = ("mapExecTime='1'", "redExecTime='2'");
+        for (jobs, message) in [
+            (
+                job("blast", &[on("m", map), on("m", map)].concat()),
+                Some("the `mapExecTime` of the job `blast` on the machine `m`"),
+            ),
+            (
+                [job("blast", &on("m", reduce)), job("blast", &on("m", reduce))].concat(),
+                Some("the `redExecTime` of the job `blast`"),
+            ),
+            // They would be the same kind.
+            (
+                [job("b.last", &on("m", map)), job("b-last", &on("m", map))].concat(),
+                Some("the `mapExecTime` of the job `b-last`"),
+            ),
+            ([job("blast", &on("m", map)), job("blast", &on("n", map))].concat(), None),
+            (job("blast", &[on("m", map), on("m", reduce)].concat()), None),
+        ] {
+            let read = times(&format!("<jobs>{jobs}</jobs>"));
+            match message {
+                Some(message) => assert!(read.unwrap_err().message.starts_with(message), "{jobs}"),
+                None => assert!(read.is_ok(), "{jobs}: {read:?}"),
+            }
+        }
     }
 
     #[test]
@@ -223,6 +333,11 @@ mod tests {
             ("<a>\n <machineType/></a>", (2, 2), "has no attribute `name`"),
             ("<a><machineType name='m'/></a>", (1, 4), "has no `chargeRate`"),
             ("<a></b>", (1, 4), "this is not XML"),
+            (
+                "<a><machineType name='m'><chargeRate>1</chargeRate><numProcessors>4097</numProcessors></machineType></a>",
+                (1, 52),
+                "`numProcessors` cannot be `4097`",
+            ),
         ] {
             let problem = machines(text).unwrap_err();
             assert!(problem.message.contains(message), "{text}: {problem:?}");

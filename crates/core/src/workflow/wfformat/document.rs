@@ -4,6 +4,7 @@
 
 use super::super::json::Reader;
 use super::super::problem::{Mark, Problem, ProblemList};
+use super::super::quantity;
 use super::super::strings::Interner;
 use super::super::value::{Text, Value};
 use super::fields::{Fields, kind_of};
@@ -79,16 +80,20 @@ pub(super) struct Document {
 }
 
 /// A century, as everywhere in Throng.
-pub(super) const SECONDS_LIMIT: f64 = 100.0 * 365.0 * 86400.0;
+pub(super) const SECONDS_LIMIT: f64 = quantity::LONGEST_SECONDS;
 /// More than any machine has.
 const CORES_LIMIT: f64 = 1e6;
 
 impl Document {
-    /// Reads a text that was recognised; the error is one that nothing after it can be read for.
+    /// Reads a text, whether it was recognised or is only said to be a trace; the error is one that nothing after it can be read for.
     pub(super) fn read(text: &str, problems: &mut ProblemList) -> Result<Document, Problem> {
         let mut document = Document::default();
         let mut reader = Reader::new(text, 0);
         let start = reader.mark();
+        if reader.peek() != Some(b'{') {
+            let remedy = "give a trace in WfFormat: a JSON file with `schemaVersion` and `workflow`";
+            return Err(Problem::new(start, "this is no trace: it does not begin with `{`", remedy));
+        }
         let mut workflow_mark = None;
         reader.map(|reader, key| {
             match key.text.as_str() {

@@ -115,5 +115,15 @@ mod tests {
         let slow = &observed[1].machine;
         assert_eq!((slow.cores, slow.memory_bytes, slow.clock_khz), (Some(2), Some(4_000_000_000), Some(2_500_000)));
         assert!(super::observed("{\"schemaVersion\":\"1.3\",\"workflow\":{}}").is_err());
+        for (text, message) in [
+            ("", "1:1: this is no trace: it does not begin with `{`"),
+            (" \n\t ", "2:3: this is no trace"),
+            ("[]", "1:1: this is no trace"),
+            ("{", "1:2: this is not valid JSON"),
+            ("{}", "schemaVersion"),
+        ] {
+            let error = super::observed(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text:?}: {error}");
+        }
     }
 }
