@@ -37,7 +37,7 @@ pub use keeping::Keeping;
 use pressing::Pressing;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
-pub use timetable::{Times, Timetable};
+pub use timetable::{Homes, Times, Timetable};
 use ways::Ways;
 
 use crate::headroom::Headroom;

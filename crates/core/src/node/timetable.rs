@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::ids::TaskId;
+use crate::ids::{NodeId, TaskId};
 use crate::time::Time;
 
 /// From when until when tasks of a workflow are to run.
@@ -23,6 +23,39 @@ pub struct Times {
     pub begins: Arc<Vec<u64>>,
     /// For each task when it is to have ended.
     pub ends: Arc<Vec<u64>>,
+}
+
+/// The tasks of each node, gathered once for all of them: a node that looked for its own among all would look at as many as there are, and so
+/// would the next one.
+#[derive(Clone, Debug, Default)]
+pub struct Homes {
+    /// All tasks, those of the first node first.
+    tasks: Vec<TaskId>,
+    /// Where each node's begin, and where the last one's end.
+    firsts: Vec<u32>,
+}
+
+impl Homes {
+    /// For each task its node, of so many.
+    pub fn of(homes: &[u32], nodes: u32) -> Homes {
+        let mut firsts = vec![0u32; nodes as usize + 1];
+        homes.iter().for_each(|home| firsts[*home as usize + 1] += 1);
+        for node in 0..nodes as usize {
+            firsts[node + 1] += firsts[node];
+        }
+        let (mut next, mut tasks) = (firsts.clone(), vec![TaskId(0); homes.len()]);
+        for (task, home) in homes.iter().enumerate() {
+            let place = &mut next[*home as usize];
+            tasks[*place as usize] = TaskId::at(task);
+            *place += 1;
+        }
+        Homes { tasks, firsts }
+    }
+
+    /// The tasks of a node, by their numbers.
+    pub fn tasks(&self, node: NodeId) -> &[TaskId] {
+        &self.tasks[self.firsts[node.index()] as usize..self.firsts[node.index() + 1] as usize]
+    }
 }
 
 /// The tasks of a node, and their times.
@@ -129,6 +162,14 @@ mod tests {
         table.strike(first);
         assert!(table.may_begin(third, Time(5), 1), "all before it have begun");
         assert!(table.may_begin(stranger, Time(0), 1), "nobody has planned it here");
+    }
+
+    #[test]
+    fn each_node_has_its_own() {
+        let homes = Homes::of(&[2, 0, 2, 3, 0, 2], 5);
+        let tasks = |node| homes.tasks(NodeId(node)).iter().map(|task| task.0).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2, 3, 4].map(tasks), [vec![1, 4], vec![], vec![0, 2, 5], vec![3], vec![]]);
+        assert_eq!(Homes::of(&[], 1).tasks(NodeId(0)), []);
     }
 
     #[test]
