@@ -13,6 +13,7 @@ use crate::pools::Pools;
 use crate::store::{Answer, Memory, Phase, Tries, Verdict};
 use crate::workflow::{Format, NoFiles};
 
+mod closes;
 mod plans;
 
 /// Two, three or four members, and what happens between them.

@@ -643,3 +643,5 @@ fn back_off(failed_attempt: u16) -> Duration {
 mod cache_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod timetable_tests;
