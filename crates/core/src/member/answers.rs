@@ -58,6 +58,8 @@ pub(super) enum Purpose {
     Resettle {
         bucket: u32,
     },
+    /// What need not be waited for in a part of the store.
+    IsOver,
 }
 
 impl Member {
@@ -148,6 +150,7 @@ impl Member {
             (Purpose::Renew { sent }, answer) => self.renewed(now, sent, answer, out),
             (Purpose::Join { sent }, answer) => self.joined(now, sent, answer, out),
             (Purpose::Resettle { bucket }, Answer::Settled(tasks)) => self.retell(bucket, tasks),
+            (Purpose::IsOver, Answer::Settled(tasks)) => self.are_over(&tasks),
             _ => {}
         }
     }

@@ -58,6 +58,7 @@ impl Member {
             }
             return;
         }
+        self.note_elsewhere(task);
         if self.is_alone(task) {
             self.deliveries.remove(&task);
             return;
@@ -160,6 +161,10 @@ impl Member {
     ) {
         if self.deliveries.get(&task).is_some_and(|delivery| delivery.generation >= generation) {
             return;
+        }
+        self.note_elsewhere(task);
+        if self.is_at_home(task) {
+            self.node.expect_no_more(task);
         }
         self.deliveries.insert(task, Delivery { verdict, generation, outputs, is_own: false, left: 0 });
         self.close_children(task);

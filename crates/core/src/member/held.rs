@@ -53,6 +53,15 @@ impl HeldTasks {
         }
     }
 
+    /// All of them.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        let bits = |(row, bits): (&u32, &u64)| {
+            let (first, bits) = (row * 64, *bits);
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| TaskId(first + bit))
+        };
+        self.first.iter().flat_map(bits).chain(self.others.keys().copied())
+    }
+
     /// Lets go of a task, and says on what grounds it was held.
     pub(super) fn remove(&mut self, task: TaskId) -> Option<Held> {
         let (row, bit) = place(task);
@@ -79,6 +88,7 @@ mod tests {
         tasks.insert(TaskId(71), Held::default());
         tasks.insert(TaskId(70), later);
         assert_eq!((tasks.get(TaskId(70)), tasks.get(TaskId(71))), (Some(later), Some(Held::default())));
+        assert_eq!(tasks.tasks().collect::<Vec<_>>(), [71, 70].map(TaskId));
         tasks.insert(TaskId(70), Held::default());
         assert_eq!(tasks.remove(TaskId(70)), Some(Held::default()));
         assert_eq!((tasks.remove(TaskId(70)), tasks.contains(TaskId(70))), (None, false));

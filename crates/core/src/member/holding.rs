@@ -75,8 +75,14 @@ impl Member {
             Terms::Keep | Terms::Share | Terms::Verify if !self.can_run(ready.class) => {
                 self.pass_on(now, ready, inputs)
             }
-            Terms::Keep => self.tell_node(now, node::Event::Ready(ready), out),
-            Terms::Share | Terms::Verify => self.tell_node(now, node::Event::Offered(ready), out),
+            Terms::Keep => {
+                self.note_elsewhere(ready.task);
+                self.tell_node(now, node::Event::Ready(ready), out);
+            }
+            Terms::Share | Terms::Verify => {
+                self.note_elsewhere(ready.task);
+                self.tell_node(now, node::Event::Offered(ready), out);
+            }
             Terms::Host => self.take_in(now, ready, inputs, out),
         }
     }

@@ -129,6 +129,7 @@ impl Member {
         if answer == Answer::Done {
             self.lease.valid_until = sent + LEASE;
             self.lease.renew_at = Some(now + RENEW_EVERY);
+            self.learn_what_is_over();
         } else {
             self.begin_anew(now, out);
         }
@@ -169,6 +170,7 @@ impl Member {
                     self.gone.remove(&owner.node);
                     if owner.boot > self.lease.boot_of(owner.node) {
                         self.draining.remove(&owner.node);
+                        self.welcome_back(owner.node);
                     }
                     self.lease.boots.insert(owner.node, owner.boot);
                 }

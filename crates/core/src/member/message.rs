@@ -84,6 +84,8 @@ pub enum Message {
     },
     /// Nobody needs these any more. If it is lost, they stay until somebody needs their room.
     Unneeded(Vec<ObjectId>),
+    /// These begin elsewhere than where they were planned, or not at all. If it is lost, others may wait for them until their own time has come.
+    Elsewhere(Vec<TaskId>),
     /// Nobody wants this task any more. If it is lost, the task runs in vain.
     Cancelled(TaskId),
 }

@@ -25,6 +25,7 @@ mod event;
 mod handing;
 mod held;
 mod holding;
+mod homes;
 mod hosting;
 mod hunting;
 mod inside;
@@ -172,6 +173,10 @@ pub struct Member {
     hungry: VecDeque<NodeId>,
     /// What others have that nobody needs any more, and they do not know.
     unneeded: BTreeMap<NodeId, Vec<ObjectId>>,
+    /// What was planned for others and begins elsewhere, or not at all, and they do not know.
+    elsewhere: BTreeMap<NodeId, Vec<TaskId>>,
+    /// Parts of the store that know which of its tasks a former life has done, and that it has not asked yet.
+    unlearnt: BTreeSet<u32>,
     found: BTreeMap<ObjectId, Found>,
     lease: Lease,
     /// When each slot's attempt began.
@@ -247,6 +252,8 @@ impl Member {
             serving: Serving::default(),
             hungry: VecDeque::new(),
             unneeded: BTreeMap::new(),
+            elsewhere: BTreeMap::new(),
+            unlearnt: BTreeSet::new(),
             found: BTreeMap::new(),
             starts: vec![Time::START; slots],
             means: vec![Mean::default(); kinds],
@@ -381,6 +388,7 @@ impl Member {
         self.call_hungry(now, out);
         self.announce(now, out);
         self.tell_unneeded(out);
+        self.tell_homes(out);
         self.flush(out);
     }
 
@@ -428,6 +436,7 @@ impl Member {
                     self.tell_node(now, node::Event::Unneeded { object }, out);
                 }
             }
+            Message::Elsewhere(tasks) => self.heard_elsewhere(tasks),
             Message::Cancelled(task) => self.drop_task(now, task, out),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::ids::SlotId;
 use crate::node::Keeping;
-use crate::node::{End, Limits, Policies};
+use crate::node::{End, Limits, Policies, Times, Timetable};
 use crate::order;
 use crate::pack::Fixed;
 use crate::place;
@@ -13,8 +13,12 @@ use crate::pools::Pools;
 use crate::store::{Answer, Memory, Phase, Tries, Verdict};
 use crate::workflow::{Format, NoFiles};
 
+mod closes;
+mod plans;
+
 /// Two, three or four members, and what happens between them.
-struct Cluster {
+struct Cluster<'a> {
+    plan: Plan<'a>,
     flow: Arc<Workflow>,
     memory: Memory,
     /// Dead ones are none.
@@ -41,45 +45,74 @@ struct Plan<'a> {
     capacity: u64,
     /// Objects from outside, their sizes, and the nodes that have them.
     brought: &'a [(&'a str, u64, u32)],
+    /// For each task its node, and the seconds in which it is to begin and to have ended; empty if that is not planned.
+    times: &'a [(u32, u64, u64)],
+    /// For each node the second until which it is to be had; empty if that is not planned.
+    closes: &'a [u64],
 }
 
-const STEALING: Plan<'_> =
-    Plan { nodes: 2, slots: 1, place: "mlb", has_leases: false, is_spread: false, capacity: 1_000_000, brought: &[] };
+const STEALING: Plan<'_> = Plan {
+    nodes: 2,
+    slots: 1,
+    place: "mlb",
+    has_leases: false,
+    is_spread: false,
+    capacity: 1_000_000,
+    brought: &[],
+    times: &[],
+    closes: &[],
+};
 const MORTAL: Plan<'_> = Plan { has_leases: true, ..STEALING };
 
 fn owner(node: u32) -> Owner {
     Owner { node: NodeId(node), boot: 1 }
 }
 
-impl Cluster {
-    fn new(text: &str, plan: Plan<'_>) -> Cluster {
+/// A member in one of its lives.
+fn make_member(flow: &Arc<Workflow>, plan: Plan<'_>, me: Owner, now: Time) -> Member {
+    let order = || order::by_name(&"fifo".parse().unwrap(), flow, 4).unwrap();
+    let policies = Policies { local: order(), shared: order(), pack: Box::new(Fixed::new(plan.slots)) };
+    let limits = Limits { slots: plan.slots, grace: Duration::from_secs(5), fail_fast: false };
+    let mut inner = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), flow));
+    inner = inner.with_cache(Keeping::new(plan.capacity, 2));
+    if !plan.times.is_empty() {
+        let seconds = |of: fn(&(u32, u64, u64)) -> u64| Arc::new(plan.times.iter().map(|it| of(it) * SECOND).collect());
+        let times = Times { begins: seconds(|(_, begin, _)| *begin), ends: seconds(|(.., end)| *end) };
+        let own = flow.tasks().filter(|task| plan.times[task.index()].0 == me.node.0).map(|task| (task, 1));
+        inner = inner.with_timetable(Timetable::new(times, own));
+    }
+    let setup = Setup {
+        me,
+        nodes: plan.nodes,
+        bandwidth: 1_000_000,
+        round_trip: Duration::ZERO,
+        patience: Duration::from_secs(1),
+        has_leases: plan.has_leases,
+        seed: 1,
+        abilities: Arc::default(),
+        homes: Arc::new(plan.times.iter().map(|(home, ..)| *home).collect()),
+        opens: Time::START,
+        closes: Arc::new(plan.closes.iter().map(|second| Time(second * SECOND)).collect()),
+    };
+    let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
+    Member::new(flow.clone(), Arc::new(Kin::of(flow)), setup, inner, place, now)
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+impl<'a> Cluster<'a> {
+    fn new(text: &str, plan: Plan<'a>) -> Cluster<'a> {
         let flow = Arc::new(Workflow::parse(text, Format::Yaml, "test", &NoFiles).unwrap());
         let kin = Arc::new(Kin::of(&flow));
-        let first = |task: TaskId| if plan.is_spread { task.0 % plan.nodes } else { 0 };
-        let memory = Memory::submit(flow.clone(), kin.clone(), |task| owner(first(task)));
-        let member = |node: u32| {
-            let order = || order::by_name(&"fifo".parse().unwrap(), &flow, 4).unwrap();
-            let policies = Policies { local: order(), shared: order(), pack: Box::new(Fixed::new(plan.slots)) };
-            let limits = Limits { slots: plan.slots, grace: Duration::from_secs(5), fail_fast: false };
-            let inner = Node::new(flow.clone(), limits, policies, Pools::new(Vec::new(), &flow));
-            let setup = Setup {
-                me: owner(node),
-                nodes: plan.nodes,
-                bandwidth: 1_000_000,
-                round_trip: Duration::ZERO,
-                patience: Duration::from_secs(1),
-                has_leases: plan.has_leases,
-                seed: 1,
-                abilities: Arc::default(),
-                homes: Arc::default(),
-                opens: Time::START,
-                closes: Arc::default(),
-            };
-            let place = place::by_name(&plan.place.parse().unwrap()).unwrap();
-            let inner = inner.with_cache(Keeping::new(plan.capacity, 2));
-            Some(Member::new(flow.clone(), kin.clone(), setup, inner, place, Time::START))
+        let first = |task: TaskId| match plan.times.get(task.index()) {
+            Some((home, ..)) => *home,
+            None if plan.is_spread => task.0 % plan.nodes,
+            None => 0,
         };
+        let memory = Memory::submit(flow.clone(), kin, |task| owner(first(task)));
+        let member = |node: u32| Some(make_member(&flow, plan, owner(node), Time::START));
         let mut cluster = Cluster {
+            plan,
             members: (0..plan.nodes).map(member).collect(),
             flow: flow.clone(),
             memory,
@@ -108,7 +141,7 @@ impl Cluster {
     }
 
     /// Carries over all that is on its way; then the others look for work.
-    fn begin(text: &str, plan: Plan<'_>) -> Cluster {
+    fn begin(text: &str, plan: Plan<'a>) -> Cluster<'a> {
         let mut cluster = Cluster::new(text, plan);
         cluster.settle();
         for node in 1..plan.nodes as usize {
@@ -154,7 +187,7 @@ impl Cluster {
     fn carry_out(&mut self, node: usize, command: Command) {
         match command {
             Command::Start { task, slot, .. } => {
-                assert_eq!(self.memory.record(task).owner, owner(node as u32), "{task:?} is somebody else's");
+                assert_eq!(self.memory.record(task).owner, self.member(node).me(), "{task:?} is somebody else's");
                 self.running.push((node, slot, task));
                 self.started.push((self.flow.name(task), node));
             }
@@ -204,6 +237,13 @@ impl Cluster {
     fn kill(&mut self, node: usize) {
         self.members[node] = None;
         self.running.retain(|(on, ..)| *on != node);
+    }
+
+    /// A member that was gone comes back, and remembers nothing.
+    fn come_back(&mut self, node: usize, boot: u32) {
+        let me = Owner { node: NodeId(node as u32), boot };
+        self.members[node] = Some(make_member(&self.flow, self.plan, me, self.now));
+        self.tell(node, Event::Join);
     }
 
     /// Lets time pass, and wakes whoever wants to be woken.

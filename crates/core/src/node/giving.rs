@@ -77,6 +77,7 @@ impl Node {
 
     /// Forgets a task that nobody wants any more, wherever it waits; ends it if it runs.
     pub fn forget(&mut self, now: Time, task: TaskId, out: &mut Vec<Command>) {
+        self.expect_no_more(task);
         let slot = (0..self.limits.slots).map(SlotId).find(|slot| self.task_in(*slot) == Some(task));
         if let Some(slot) = slot {
             self.kill(now, slot, KillReason::Stop, false, out);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::pressing::Pressing;
 use super::stage::Stage;
-use super::{CacheTally, Conditions, Node, Stopping, Taker};
+use super::{CacheTally, Conditions, Node, Stopping, Taker, Timetable};
 use crate::ids::{KindId, ObjectId, SlotId, TaskId};
 use crate::pack::Found;
 use crate::time::Time;
@@ -24,6 +24,16 @@ impl Node {
     /// How many tasks were stopped because memory was short, and wait for it.
     pub fn waiting_for_memory(&self) -> usize {
         self.pressing.as_ref().map_or(0, Pressing::waiting)
+    }
+
+    /// Whether it holds to a plan.
+    pub fn has_timetable(&self) -> bool {
+        self.timetable.is_some()
+    }
+
+    /// The tasks that were planned for it and may still begin here, as far as it knows: those that are to begin first come first.
+    pub fn expected(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.timetable.iter().flat_map(Timetable::waiting)
     }
 
     /// How many tasks wait for a slot or for their next attempt.

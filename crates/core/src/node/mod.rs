@@ -37,7 +37,7 @@ pub use keeping::Keeping;
 use pressing::Pressing;
 use stage::Stage;
 pub use stage::{CacheTally, FETCHES_AT_ONCE};
-pub use timetable::{Times, Timetable};
+pub use timetable::{Homes, Times, Timetable};
 use ways::Ways;
 
 use crate::headroom::Headroom;
@@ -235,6 +235,14 @@ impl Node {
     fn left(&mut self, task: TaskId) {
         self.policies.local.ended(task);
         self.policies.shared.ended(task);
+        self.expect_no_more(task);
+    }
+
+    /// A task that was planned for this node begins elsewhere, or not at all: nobody waits for it.
+    pub fn expect_no_more(&mut self, task: TaskId) {
+        if let Some(timetable) = &mut self.timetable {
+            timetable.strike(task);
+        }
     }
 
     fn take_in(&mut self, now: Time, event: Event, out: &mut Vec<Command>) {
@@ -274,6 +282,9 @@ impl Node {
             self.come_again.insert(task.task, (task, is_shared));
             return;
         }
+        if let Some(timetable) = &mut self.timetable {
+            timetable.came(task.task);
+        }
         if let Some(stage) = &mut self.stage {
             stage.cache.idle.ready(task.task);
             is_shared |= stage.is_apart(&self.flow, task.task);
@@ -289,6 +300,8 @@ impl Node {
         if begins {
             let other = if from_shared { local } else { shared };
             other.began(task);
+        } else {
+            self.expect_no_more(task);
         }
         let Some(stage) = &mut self.stage else { return };
         if begins {
@@ -474,9 +487,7 @@ impl Node {
         let (killed, is_forgotten, started, spent) = (None, false, now, None);
         let running =
             Running { ready, is_shared, demand, grant, killed, is_forgotten, started, alarm, spent, output_bytes };
-        if let Some(timetable) = &mut self.timetable {
-            timetable.began(ready.task);
-        }
+        self.expect_no_more(ready.task);
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
@@ -632,3 +643,5 @@ fn back_off(failed_attempt: u16) -> Duration {
 mod cache_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod timetable_tests;

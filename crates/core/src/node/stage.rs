@@ -573,7 +573,8 @@ impl Stage {
                 *pins.entry(object).or_insert(0u32) += 1;
             }
         }
-        if self.tasks.len() > self.window {
+        // Where times are planned, all that can be prepared is.
+        if self.begins.is_none() && self.tasks.len() > self.window {
             return Err(format!("{} tasks are staged, and only {} may be", self.tasks.len(), self.window));
         }
         if self.open.len() > FETCHES_AT_ONCE || self.may_ask() && !self.line.is_empty() {

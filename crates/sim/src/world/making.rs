@@ -9,7 +9,7 @@ use throng_core::ids::NodeId;
 use throng_core::kin::Kin;
 use throng_core::locality::Knowledge;
 use throng_core::member::{Event, FIRST_BOOT, Member, Setup};
-use throng_core::node::{Keeping, Limits, Node, Policies, Times, Timetable, cores};
+use throng_core::node::{Homes, Keeping, Limits, Node, Policies, Times, Timetable, cores};
 use throng_core::order::Seat;
 use throng_core::pack::{self, Capacity, Kinds};
 use throng_core::policy::BadPolicy;
@@ -36,6 +36,8 @@ pub(super) struct Common {
     orders: order::Maker,
     evictions: evict::Maker,
     homes: Arc<Vec<u32>>,
+    /// The same by nodes, if times are planned.
+    at_home: Homes,
     pub(super) abilities: Arc<place::Abilities>,
 }
 
@@ -75,7 +77,9 @@ impl World {
         let is_parted = homes.is_empty() && policies.into_iter().any(|policy| policy.name == "partitioned");
         let capacities: Vec<u64> = if is_parted { cluster.capacities().collect() } else { Vec::new() };
         let homes = if is_parted { Arc::new(place::parts(&flow, &capacities)) } else { homes };
-        let common = Common { orders, evictions, abilities, homes };
+        let is_timed = cluster.plan.as_ref().is_some_and(|plan| !plan.begins.is_empty());
+        let at_home = if is_timed { Homes::of(&homes, nodes) } else { Homes::default() };
+        let common = Common { orders, evictions, abilities, homes, at_home };
         let mut machines = Vec::with_capacity(nodes as usize);
         for at in 0..nodes {
             let member = make_member(&flow, &kin, &cluster, &common, owner(at), Time::START)?;
@@ -238,9 +242,8 @@ pub(super) fn make_member(
     });
     let node = match cluster.plan.as_ref().filter(|plan| !plan.begins.is_empty()) {
         Some(plan) => {
-            let own = flow.tasks().filter(|task| plan.homes[task.index()] == me.node.0);
             let taken = |task| flow.alternatives(flow.class(task, 1)).map(|demand| cores(flow, demand)).min();
-            let own = own.map(|task| (task, taken(task).unwrap_or(1).min(width)));
+            let own = common.at_home.tasks(me.node).iter().map(|task| (*task, taken(*task).unwrap_or(1).min(width)));
             let times = Times { begins: plan.begins.clone(), ends: plan.ends.clone() };
             node.with_timetable(Timetable::new(times, own))
         }

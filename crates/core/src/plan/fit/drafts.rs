@@ -50,7 +50,7 @@ pub(super) const FINE_TARGETS: [u64; 22] =
 /// How much earlier or later is tried beside a draft, in hundredths of what it takes.
 const NUDGES: [u64; 7] = [70, 85, 93, 97, 100, 104, 115];
 
-/// What is beside a draft that gave a schedule.
+/// What is beside a draft that gave a schedule, and not the draft itself.
 pub(super) fn beside(draft: &Draft, schedule: &Schedule, most: &[u32], deadline: Option<u64>) -> Vec<Draft> {
     let used = schedule.fleet(most.len());
     let with = |fleet: Vec<u32>| Draft { recipe: Recipe { fleet, choice: draft.recipe.choice }, guess: draft.guess };
@@ -87,10 +87,134 @@ pub(super) fn beside(draft: &Draft, schedule: &Schedule, most: &[u32], deadline:
     if draft.guess.is_some() {
         drafts.push(Draft { guess: None, ..draft.clone() });
     }
+    drafts.retain(|other| other != draft);
     drafts
 }
 
 /// So many hundredths of something.
 pub(super) fn part_of(whole: u64, hundredths: u64) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(hundredths) / 100).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::instances::Instance;
+    use super::*;
+    use crate::rng::Rng;
+
+    /// A schedule that uses these instances.
+    fn with(used: &[u32], makespan: u64) -> Schedule {
+        let of_type = |(machine, count): (usize, &u32)| {
+            vec![Instance { machine: machine as u16, from: 0, until: makespan }; *count as usize]
+        };
+        let instances = used.iter().enumerate().flat_map(of_type).collect();
+        Schedule { instances, makespan, ..Schedule::default() }
+    }
+
+    /// The fleets of those that are like a draft but for their fleet.
+    fn fleets(beside: &[Draft], draft: &Draft) -> Vec<Vec<u32>> {
+        let like = |other: &&Draft| other.recipe.choice == draft.recipe.choice && other.guess == draft.guess;
+        beside.iter().filter(like).map(|other| other.recipe.fleet.clone()).collect()
+    }
+
+    #[test]
+    fn one_machine_more_one_less_and_one_exchanged() {
+        let draft = Draft::earliest(vec![5, 5]);
+        let beside = beside(&draft, &with(&[5, 4], 100), &[9, 9], None);
+        let all = [
+            // More and fewer of the first, one or a few at a time, and others for them, one or all.
+            [6, 4],
+            [7, 4],
+            [4, 4],
+            [3, 4],
+            [4, 5],
+            [0, 9],
+            // The same of the second; one more of it is where it came from.
+            [5, 6],
+            [5, 3],
+            [5, 3],
+            [6, 3],
+            [9, 0],
+            // As many as were used.
+            [5, 4],
+        ];
+        assert_eq!(fleets(&beside, &draft), all);
+    }
+
+    #[test]
+    fn no_more_than_can_be_had_and_no_fleet_without_machines() {
+        let draft = Draft::earliest(vec![1, 0]);
+        assert_eq!(
+            fleets(&beside(&draft, &with(&[1, 0], 100), &[1, 1], None), &draft),
+            [[0, 1], [0, 1], [1, 1], [1, 1]]
+        );
+        assert_eq!(fleets(&beside(&draft, &with(&[1, 0], 100), &[1, 0], None), &draft), [[0; 2]; 0]);
+    }
+
+    #[test]
+    fn sooner_and_later_with_and_without_what_was_not_used() {
+        let draft = Draft::cheapest(vec![2, 1], 1000, Some(3));
+        let beside = beside(&draft, &with(&[1, 1], 1000), &[2, 1], Some(1234));
+        let targets = |fleet: &[u32]| {
+            let of_fleet = beside.iter().filter(|other| other.recipe.fleet == fleet && other.guess == Some(3));
+            let mut targets: Vec<u64> = of_fleet
+                .filter_map(|other| match other.recipe.choice {
+                    Choice::Cheapest { target } => Some(target),
+                    Choice::Earliest => None,
+                })
+                .collect();
+            targets.sort_unstable();
+            targets
+        };
+        assert_eq!(targets(&[1, 1]), [700, 850, 930, 970, 1000, 1040, 1150, 1234]);
+        assert_eq!(targets(&[2, 1]), [700, 850, 930, 970, 1040, 1150, 1234], "at 1000 is where it came from");
+        assert!(beside.contains(&Draft::earliest(vec![1, 1])));
+        assert!(beside.contains(&Draft { guess: None, ..draft }), "any types instead of a planner's");
+    }
+
+    #[test]
+    fn whatever_is_drawn() {
+        for seed in 1..=500 {
+            let mut rng = Rng::new(seed);
+            let mut upto = |most: u32| rng.below(u64::from(most) + 1) as u32;
+            let most: Vec<u32> = (0..3).map(|_| upto(6)).collect();
+            let fleet: Vec<u32> = most.iter().map(|most| upto(*most)).collect();
+            let used: Vec<u32> = fleet.iter().map(|count| upto(*count)).collect();
+            if used.iter().all(|count| *count == 0) {
+                continue;
+            }
+            let guess = [None, Some(1)][upto(1) as usize];
+            let draft = [Draft::earliest(fleet.clone()), Draft::cheapest(fleet, 100, guess)][upto(1) as usize].clone();
+            let beside = beside(&draft, &with(&used, 100), &most, [None, Some(100)][upto(1) as usize]);
+            for other in &beside {
+                let Recipe { fleet, .. } = &other.recipe;
+                assert!(fleet.iter().zip(&most).all(|(count, most)| count <= most), "seed {seed}: {other:?}");
+                assert!(fleet.iter().any(|count| *count > 0), "seed {seed}: {other:?}");
+                assert_ne!(other, &draft, "seed {seed}");
+            }
+            let is_there = |fleet: &[u32]| {
+                let is_possible = fleet.iter().zip(&most).all(|(count, most)| count <= most);
+                let is_other = fleet != draft.recipe.fleet && fleet.iter().any(|count| *count > 0);
+                !is_possible || !is_other || fleets(&beside, &draft).iter().any(|other| other == fleet)
+            };
+            for machine in 0..3 {
+                let changed = |change: &dyn Fn(&mut [u32])| {
+                    let mut fleet = used.clone();
+                    change(&mut fleet);
+                    fleet
+                };
+                assert!(is_there(&changed(&|fleet| fleet[machine] += 1)), "seed {seed}: one {machine} more");
+                if used[machine] > 0 {
+                    assert!(is_there(&changed(&|fleet| fleet[machine] -= 1)), "seed {seed}: one {machine} less");
+                    for other in 0..3 {
+                        let exchanged = changed(&|fleet| {
+                            fleet[machine] -= 1;
+                            fleet[other] += 1;
+                        });
+                        assert!(is_there(&exchanged), "seed {seed}: one {machine} for one {other}");
+                    }
+                }
+            }
+        }
+    }
 }
