@@ -159,13 +159,10 @@ impl Rate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::{Times, read_machines};
-    use super::super::estimates::{Estimates, Tables};
-    use super::super::layout::Layout;
     use super::super::planner::by_name;
+    use super::super::prepared::with;
     use super::super::rented::Rented;
     use super::*;
-    use crate::workflow::{Format, NoFiles, Workflow};
 
     const FLOW: &str = "tasks:\n  map: { noop: true, estimate: { time: 10m }, foreach: { i: 1..6 }, in: a, out: 'm{i}' }\n  \
                         join: { noop: true, estimate: { time: 5m }, in: [{ all: map }], out: j }\n";
@@ -173,23 +170,14 @@ mod tests {
     /// The plan of a planner for some limits on these machines, and what none is better than.
     fn bounded(machines: &str, planner: &str, limits: Limits) -> (Planned, u64) {
         // That it is not better than the plan is asserted where it is worked out.
-        let flow = Workflow::parse(FLOW, Format::Yaml, "f", &NoFiles).unwrap();
-        let catalogue = read_machines(machines, "m.yaml").unwrap();
-        let known = Times::default();
-        let estimates =
-            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: false };
-        let tables = Tables::of(&flow, &estimates).unwrap();
-        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
-        let problem = Problem::of(&flow, &catalogue, &tables, false);
-        let counts = catalogue.machines.iter().map(|machine| Some(u64::from(machine.count?) * u64::from(machine.cpus)));
-        let slots = counts.sum::<Option<u64>>().unwrap_or(u64::MAX);
-        let asked = Asked { layout: &layout, problem: &problem, slots, may_go_on: &|| true };
-        let (name, is_rented) = planner.strip_suffix(" rented").map_or((planner, false), |name| (name, true));
-        let own = by_name(&name.parse().unwrap()).unwrap();
-        let own = if is_rented { Box::new(Rented(own)) } else { own };
-        let planned = own.plan(&asked, limits).unwrap();
-        let (Bound::Time(bound) | Bound::Cost(bound)) = bound(&asked, limits, &planned).unwrap();
-        (planned, bound)
+        with(FLOW, machines, false, |asked| {
+            let (name, is_rented) = planner.strip_suffix(" rented").map_or((planner, false), |name| (name, true));
+            let own = by_name(&name.parse().unwrap()).unwrap();
+            let own = if is_rented { Box::new(Rented(own)) } else { own };
+            let planned = own.plan(asked, limits).unwrap();
+            let (Bound::Time(bound) | Bound::Cost(bound)) = bound(asked, limits, &planned).unwrap();
+            (planned, bound)
+        })
     }
 
     const MINUTE: u64 = 60_000_000_000;

@@ -30,6 +30,7 @@ pub mod layout;
 pub mod money;
 pub mod optimal;
 pub mod planner;
+pub mod prepared;
 pub mod progress;
 pub mod remedy;
 pub mod rented;

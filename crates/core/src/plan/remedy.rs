@@ -45,14 +45,10 @@ fn with_deadline(limits: Limits, least: u64) -> Option<Limits> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::{Times, read_machines};
-    use super::super::estimates::{Estimates, Tables};
-    use super::super::instances::Problem;
-    use super::super::layout::Layout;
     use super::super::planner::{NAMES, by_name};
+    use super::super::prepared::with;
     use super::super::rented::Rented;
     use super::*;
-    use crate::workflow::{Format, NoFiles, Workflow};
 
     const FLOW: &str = "tasks:\n  cut: { noop: true, foreach: { i: 1..7 }, out: [{ path: 'c{i}', size: 2GB }], estimate: { time: 700s } }\n  \
                         join: { noop: true, in: [{ all: cut }], out: j, estimate: { time: 900s } }\n";
@@ -60,15 +56,10 @@ mod tests {
 
     #[test]
     fn whoever_does_as_told_has_a_plan() {
-        let flow = Workflow::parse(FLOW, Format::Yaml, "f", &NoFiles).unwrap();
-        let catalogue = read_machines(MACHINES, "m.yaml").unwrap();
-        let known = Times::default();
-        let estimates =
-            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
-        let tables = Tables::of(&flow, &estimates).unwrap();
-        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
-        let problem = Problem::of(&flow, &catalogue, &tables, true);
-        let asked = Asked { layout: &layout, problem: &problem, slots: 12, may_go_on: &|| true };
+        with(FLOW, MACHINES, true, told_to_all);
+    }
+
+    fn told_to_all(asked: &Asked<'_>) {
         const MINUTE: u64 = 60_000_000_000;
         const CENT: u64 = 10_000_000_000;
         let mut refused = 0;
@@ -82,12 +73,12 @@ mod tests {
                 for budget in [None, Some(CENT), Some(30 * CENT), Some(60 * CENT)] {
                     for deadline in [None, Some(MINUTE), Some(24 * MINUTE), Some(40 * MINUTE)] {
                         let limits = Limits { budget, deadline };
-                        let Err(why) = planner.plan(&asked, limits) else { continue };
+                        let Err(why) = planner.plan(asked, limits) else { continue };
                         refused += 1;
-                        let remedies = remedies(planner.as_ref(), &asked, limits, &why);
+                        let remedies = remedies(planner.as_ref(), asked, limits, &why);
                         assert!(!remedies.is_empty(), "{name}, {limits:?}: {why:?}");
                         for remedy in remedies {
-                            let planned = planner.plan(&asked, remedy);
+                            let planned = planner.plan(asked, remedy);
                             let planned =
                                 planned.unwrap_or_else(|why| panic!("{name}, {limits:?}: {remedy:?}, {why:?}"));
                             assert!(remedy.keeps(planned.cost(), planned.makespan()), "{name}, {limits:?}: {remedy:?}");

@@ -136,7 +136,7 @@ fn tell(workflow: &'static str, title: &'static str, results: &Results) -> Secti
             "Types have invented speeds of 1, 1.25, 1.5 and 1.6; in the thesis, the largest was no faster than the one before it.",
         ]),
         differences: points([
-            "As in the thesis, time falls and cost rises in steps with the budget, cost stays below it, and the smallest budget is refused.",
+            "As in the thesis, time falls and cost rises in steps with the budget, what is computed stays below it, and the smallest budget is refused. Executed on instances, a run may cost some per cent more than it was planned to.",
         ])
         .into_iter()
         .chain([format!(

@@ -137,6 +137,12 @@ impl Catalogue {
     /// So many types can be told apart: a class of tasks has a bit for each.
     pub const MOST_TYPES: usize = 64;
 
+    /// How many tasks can run at once on all machines that can be had.
+    pub fn slots(&self) -> u64 {
+        let of_type = |machine: &Machine| Some(u64::from(machine.count?) * u64::from(machine.cpus));
+        self.machines.iter().map(of_type).sum::<Option<u64>>().unwrap_or(u64::MAX)
+    }
+
     /// The number of a type by its name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.machines.iter().position(|machine| machine.name == name)

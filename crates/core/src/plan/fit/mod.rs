@@ -220,22 +220,11 @@ pub fn curve(entries: &[Entry]) -> Vec<Point> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::{Times, read_machines};
-    use super::super::estimates::{Estimates, Tables};
-    use super::super::layout::Layout;
+    use super::super::prepared;
     use super::*;
-    use crate::workflow::{Format, NoFiles, Workflow};
 
     fn with<T>(flow: &str, machines: &str, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
-        let flow = Workflow::parse(flow, Format::Yaml, "f", &NoFiles).unwrap();
-        let catalogue = read_machines(machines, "m.yaml").unwrap();
-        let known = Times::default();
-        let estimates =
-            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
-        let tables = Tables::of(&flow, &estimates).unwrap();
-        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).unwrap();
-        let problem = Problem::of(&flow, &catalogue, &tables, true);
-        ask(&Asked { layout: &layout, problem: &problem, slots: 1 << 20, may_go_on: &|| true })
+        prepared::with(flow, machines, true, ask)
     }
 
     const FLOW: &str = "tasks:\n  cut: { noop: true, foreach: { i: 1..9 }, out: [{ path: 'c{i}', size: 1GB }], estimate: { time: 700s } }\n  \
