@@ -10,7 +10,7 @@ mod figures;
 pub mod known;
 mod learnt;
 mod picture;
-mod prepared;
+mod read;
 mod why;
 mod words;
 
@@ -28,14 +28,15 @@ use throng_core::plan::file::{PlanFile, exact_seconds};
 use throng_core::plan::frontier::Frontier;
 use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{self, Asked, Bound, Limits, Plan, Planned};
+use throng_core::plan::planner::{self, Bound, Limits, Plan, Planned};
+use throng_core::plan::prepared::Prepared;
 use throng_core::plan::remedy::remedies;
 use throng_core::plan::rented::Rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
 
 use self::learnt::Taken;
-pub use self::prepared::{MachineArguments, Prepared, read_with};
+pub use self::read::{MachineArguments, Read, read_with};
 use crate::exit::{Code, Failure};
 use crate::load::{FlowArguments, load_leniently};
 use crate::report::write_to;
@@ -137,13 +138,6 @@ pub struct Case<'a> {
     limits: Limits,
 }
 
-/// How many tasks can run at once, on all machines that can be had.
-pub fn slots(catalogue: &Catalogue) -> u64 {
-    let of_type = |count: Option<u32>, cpus: u32| count.map(|count| u64::from(count) * u64::from(cpus));
-    let counts = catalogue.machines.iter().map(|machine| of_type(machine.count, machine.cpus));
-    counts.sum::<Option<u64>>().unwrap_or(u64::MAX)
-}
-
 /// The planner with a name, and with its tasks on instances, if that is wanted.
 pub fn planner(policy: &Policy, instances: bool) -> Box<dyn Plan> {
     let planner = planner::by_name(policy).expect("its name has been read");
@@ -192,22 +186,16 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         Found::learn(&mut loaded.flow, &loaded.directory, loaded.storage.as_deref());
     }
     let rents = arguments.instances || planner::rents(&arguments.planner);
-    let prepared = Prepared::of(
-        &loaded.flow,
-        &loaded,
-        &arguments.machines,
-        arguments.charge == Charge::Share,
-        !arguments.no_transfers,
-    )?;
-    let Prepared { catalogue, tables, layout, taken } = &prepared;
+    let read = Read::of(&loaded.flow, &loaded, &arguments.machines)?;
+    let (flow, Read { catalogue, taken, .. }) = (&loaded.flow, &read);
+    let prepared = read.prepared(flow, arguments.charge == Charge::Share, !arguments.no_transfers)?;
+    let Prepared { tables, layout, problem } = &prepared;
     if !rents {
         known::warn_of_what_is_not_minded(catalogue);
     }
-    let flow = &loaded.flow;
-    let problem = Problem::of(flow, catalogue, tables, !arguments.no_transfers);
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };
-    let case = Case { flow, catalogue, tables, taken, layout, problem: &problem, policy: &arguments.planner, limits };
+    let case = Case { flow, catalogue, tables, taken, layout, problem, policy: &arguments.planner, limits };
     // The plan, what would be one, the curve and what is said about them each have so much time.
     let (begun, is_cut_short) = (Cell::new(Instant::now()), Cell::new(false));
     let may_go_on = || {
@@ -215,7 +203,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         is_cut_short.set(is_cut_short.get() || !is_in_time);
         is_in_time
     };
-    let asked = Asked { layout, problem: &problem, slots: slots(catalogue), may_go_on: &may_go_on };
+    let asked = prepared.asked(&may_go_on);
     let planner = planner(&arguments.planner, arguments.instances);
     let wants_plan = limits != Limits::default() || arguments.out.is_some() || arguments.explain;
     let planned = wants_plan.then(|| planner.plan(&asked, limits));

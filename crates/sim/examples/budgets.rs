@@ -10,11 +10,9 @@
 
 use std::time::{Duration, Instant};
 
-use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
-use throng_core::plan::estimates::{Estimates, Tables};
-use throng_core::plan::instances::Problem;
-use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{Asked, Planned, by_name};
+use throng_core::plan::catalogue::{Catalogue, read_machines};
+use throng_core::plan::planner::{Planned, by_name};
+use throng_core::plan::prepared::Prepared;
 use throng_core::plan::stages::Stages;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Format, NoFiles, Workflow};
@@ -52,7 +50,7 @@ fn main() {
     for shape in ["mapreduce-sipht", "mapreduce-ligo"] {
         for is_typed in [false, true] {
             let case = Case::new(shape, is_typed, &catalogue);
-            let (stages, times) = (&case.layout.stages, if is_typed { "typed" } else { "equal" });
+            let (stages, times) = (&case.0.layout.stages, if is_typed { "typed" } else { "equal" });
             println!("{shape}, {times} times: {} tasks in {} stages\n", stages.task_count(), stages.len());
             case.table();
         }
@@ -60,10 +58,7 @@ fn main() {
 }
 
 /// A workflow, ready to be planned.
-struct Case<'a> {
-    layout: Layout,
-    problem: Problem<'a>,
-}
+struct Case<'a>(Prepared<'a>);
 
 impl<'a> Case<'a> {
     fn new(shape: &str, is_typed: bool, catalogue: &'a Catalogue) -> Case<'a> {
@@ -76,16 +71,14 @@ impl<'a> Case<'a> {
         plan.write(Format::Json, &mut text).expect("memory takes it");
         let text = String::from_utf8(text).expect("it is text");
         let flow = Workflow::parse(&text, Format::Json, shape, &NoFiles).expect("it is a workflow");
-        let known = Times::default();
-        let estimates = Estimates { catalogue, given: &known, learnt: &known, charges_share: false, moves: false };
-        let tables = Tables::of(&flow, &estimates).expect("every task sleeps for some time, which is its estimate");
-        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]);
-        let problem = Problem::of(&flow, catalogue, &tables, false);
-        Case { layout: layout.expect("it has no circle"), problem }
+        Case(
+            Prepared::by_speed(&flow, catalogue, false)
+                .expect("every task sleeps for some time, which is its estimate"),
+        )
     }
 
     fn table(&self) {
-        let (budgets, least) = budgets(&self.layout.stages);
+        let (budgets, least) = budgets(&self.0.layout.stages);
         let row = |name: &str, cells: Vec<String>| println!("| {name} | {} |", cells.join(" | "));
         row("budget, $", budgets.iter().map(|budget| dollars(*budget)).collect());
         println!("|---{}|", "|---".repeat(budgets.len()));
@@ -121,8 +114,7 @@ impl<'a> Case<'a> {
         let planner = by_name(&policy).expect("there is such a planner");
         let begun = Instant::now();
         let may_go_on = || begun.elapsed() < PATIENCE;
-        let (layout, problem) = (&self.layout, &self.problem);
-        let planned = planner.for_budget(&Asked { layout, problem, slots: u64::MAX, may_go_on: &may_go_on }, budget);
+        let planned = planner.for_budget(&self.0.asked(&may_go_on), budget);
         assert!(name != "optimal" || planned.cost() <= budget, "the best plan costs {} of {budget}", planned.cost());
         (begun.elapsed().as_secs_f64(), planned)
     }

@@ -10,13 +10,12 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
-use throng_core::plan::estimates::{Estimates, Tables};
+use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::fit::{Effort, Search};
-use throng_core::plan::instances::{Problem, Schedule};
-use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{Asked, Decided, Limits, Plan, Planned, by_name};
+use throng_core::plan::instances::Schedule;
+use throng_core::plan::planner::{Decided, Limits, Plan, Planned, by_name};
+use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented::guesses;
 use throng_core::policy::Policy;
 use throng_core::workflow::{Format, NoFiles, Workflow};
@@ -72,14 +71,7 @@ fn main() {
 struct Case<'a> {
     flow: Workflow,
     catalogue: &'a Catalogue,
-    tables: Tables,
-    layout: Layout,
-    problem: Problem<'a>,
-}
-
-/// How many tasks can run at once.
-fn slots(catalogue: &Catalogue) -> u64 {
-    catalogue.machines.iter().map(|of| u64::from(of.count.unwrap_or(0)) * u64::from(of.cpus)).sum()
+    prepared: Prepared<'a>,
 }
 
 /// What a plan says, and what came of it: cost in money, makespan in seconds.
@@ -98,20 +90,16 @@ impl<'a> Case<'a> {
         plan.write(Format::Json, &mut text).expect("memory takes it");
         let text = String::from_utf8(text).expect("it is text");
         let flow = Workflow::parse(&text, Format::Json, shape, &NoFiles).expect("it is a workflow");
-        let known = Times::default();
-        let estimates = Estimates { catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
-        let tables = Tables::of(&flow, &estimates).expect("every task sleeps for some time, which is its estimate");
-        let layout = Layout::of(&flow, tables.tables.clone(), |task| tables.table_of[task.index()]).expect("no circle");
-        let problem = Problem::of(&flow, catalogue, &tables, true);
-        Case { flow, catalogue, tables, layout, problem }
+        let prepared =
+            Prepared::by_speed(&flow, catalogue, true).expect("every task sleeps for some time, which is its estimate");
+        Case { flow, catalogue, prepared }
     }
 
     fn compare(&self, title: &str) {
         let begun = Cell::new(Instant::now());
         // `optimal` may not come to an end on a Montage.
         let may_go_on = || begun.get().elapsed() < PATIENCE;
-        let asked =
-            Asked { layout: &self.layout, problem: &self.problem, slots: slots(self.catalogue), may_go_on: &may_go_on };
+        let asked = self.prepared.asked(&may_go_on);
         let named =
             |name: &str| -> Box<dyn Plan> { by_name(&name.parse::<Policy>().expect("a policy")).expect("known") };
         let all_guesses: Vec<Vec<Vec<u16>>> = OTHERS
@@ -124,7 +112,7 @@ impl<'a> Case<'a> {
         let others: Vec<Search<'_>> = all_guesses
             .iter()
             .map(|guesses| {
-                let mut search = Search::new(&self.problem, guesses, Effort::of(usize::MAX));
+                let mut search = Search::new(&self.prepared.problem, guesses, Effort::of(usize::MAX));
                 search.pack_guesses(None, &mut || true);
                 search
             })
@@ -213,11 +201,11 @@ impl<'a> Case<'a> {
     }
 
     fn execute(&self, schedule: &Schedule) -> Figures {
-        assert_eq!(schedule.fault(&self.problem), None);
+        assert_eq!(schedule.fault(&self.prepared.problem), None);
         let planned = Planned::unproven(Decided::Instances(schedule.clone()));
-        let plan = PlanFile::of(&planned, &self.layout);
+        let plan = PlanFile::of(&planned, &self.prepared.layout);
         let out_bytes = schedule.moved.out_bytes;
-        let (outcome, bill) = carry_out(&self.flow, &plan, self.catalogue, &self.tables, out_bytes);
+        let (outcome, bill) = carry_out(&self.flow, &plan, self.catalogue, &self.prepared.tables, out_bytes);
         assert!(outcome.stuck.is_none() && outcome.not_done == 0, "{:?}", outcome.stuck);
         Figures {
             planned: (schedule.cost.about(), schedule.makespan as f64 / 1e9),

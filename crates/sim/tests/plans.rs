@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
-use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
-use throng_core::plan::estimates::{Estimates, Tables};
+use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::fit::{Effort, Fit};
-use throng_core::plan::instances::Problem;
-use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{Asked, Limits, Plan, by_name};
+use throng_core::plan::planner::{Limits, Plan, by_name};
+use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented::Rented;
 use throng_core::rng::Rng;
 use throng_core::workflow::{Format, NoFiles, Workflow};
@@ -40,14 +38,9 @@ fn check(shape: &str, given: &[(&'static str, &str)], planners: &[&str]) {
 
 fn check_flow(flow: &Workflow, name: &str, planners: &[&str]) {
     for billing in ["second", "hour"] {
-        let (catalogue, known) = (machines(billing), Times::default());
-        let estimates =
-            Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
-        let tables = Tables::of(flow, &estimates).expect("every task has a time");
-        let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()]);
-        let layout = layout.expect("there is no circle");
-        let problem = Problem::of(flow, &catalogue, &tables, true);
-        let asked = Asked { layout: &layout, problem: &problem, slots: 1 << 20, may_go_on: &|| true };
+        let catalogue = machines(billing);
+        let prepared = Prepared::by_speed(flow, &catalogue, true).expect("every task has a time");
+        let asked = prepared.asked(&|| true);
         for by in planners {
             let planner: Box<dyn Plan> = match *by {
                 "fit" => Box::new(Fit(Effort { schedules: 150, looks: usize::MAX })),
@@ -58,8 +51,9 @@ fn check_flow(flow: &Workflow, name: &str, planners: &[&str]) {
                 let deadline = Some((unlimited.makespan() as f64 * part) as u64);
                 let planned = planner.plan(&asked, Limits { budget: None, deadline });
                 let planned = planned.expect("it was faster than that without a limit");
-                let plan = PlanFile::of(&planned, &layout);
-                let (outcome, bill) = carry_out(flow, &plan, &catalogue, &tables, problem.leaving_bytes());
+                let plan = PlanFile::of(&planned, &prepared.layout);
+                let (outcome, bill) =
+                    carry_out(flow, &plan, &catalogue, &prepared.tables, prepared.problem.leaving_bytes());
                 assert_eq!((outcome.not_done, outcome.stuck), (0, None));
                 let time = outcome.makespan.as_nanos() as f64 / planned.makespan() as f64 - 1.0;
                 let money = bill.total().0 as f64 / planned.cost() as f64 - 1.0;

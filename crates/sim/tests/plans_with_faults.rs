@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use throng_core::plan::catalogue::{Times, read_machines};
-use throng_core::plan::estimates::{Estimates, Tables};
+use throng_core::plan::catalogue::read_machines;
 use throng_core::plan::file::{PlanFile, Rented};
 use throng_core::plan::instances::{Instance, Run};
+use throng_core::plan::prepared::Prepared;
 use throng_core::workflow::{Format, NoFiles, Workflow};
 use throng_sim::faults::{Crash, Faults};
 use throng_sim::{Cluster, Outcome, World};
@@ -21,10 +21,7 @@ const STEPPING_IN: u64 = 30;
 fn run(text: &str, planned: &[(u32, u64)], faults: Faults) -> Outcome {
     let mut flow = Workflow::parse(text, Format::Yaml, "test", &NoFiles).expect("it is a workflow");
     let catalogue = read_machines("machines: { one: { price: 0.1, cpus: 1 } }", "machines.yaml").expect("a catalogue");
-    let known = Times::default();
-    let estimates =
-        Estimates { catalogue: &catalogue, given: &known, learnt: &known, charges_share: false, moves: true };
-    let tables = Tables::of(&flow, &estimates).expect("every task has a time");
+    let Prepared { tables, .. } = Prepared::by_speed(&flow, &catalogue, true).expect("every task has a time");
     let run = |(instance, begin): &(u32, u64)| Run {
         instance: *instance,
         begin: begin * SECOND,

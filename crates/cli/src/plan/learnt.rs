@@ -18,7 +18,7 @@ use throng_core::workflow::{Workflow, quantity};
 use throng_runtime::state::StateDirectory;
 use throng_runtime::store::learnt::{Learnt, MachineType, OfWorkflow};
 
-use super::prepared::read_with;
+use super::read::read_with;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::words;

@@ -19,7 +19,7 @@ use super::options::{ClusterArguments, check_planned};
 use super::summary;
 use crate::exit::Failure;
 use crate::load::Loaded;
-use crate::plan::{MachineArguments, Prepared, read_with};
+use crate::plan::{MachineArguments, Read, read_with};
 use crate::words;
 
 /// Where a plan is, and of which part of the workflow.
@@ -96,7 +96,9 @@ pub fn hold(
         times: arguments.times.clone(),
         learn_from: arguments.learn_from.clone(),
     };
-    let Prepared { catalogue, tables, .. } = Prepared::of(flow, loaded, &files, false, false)?;
+    let read = Read::of(flow, loaded, &files)?;
+    let tables = read.prepared(flow, false, false)?.tables;
+    let catalogue = read.catalogue;
     let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
     let counts = node_counts(&plan, &catalogue);
     check_planned(catalogue.machines.iter().zip(counts.iter().copied()), arguments.width)?;

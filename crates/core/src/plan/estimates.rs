@@ -45,20 +45,20 @@ pub struct Known {
 
 /// What is known beforehand.
 #[derive(Clone, Copy, Debug)]
-pub struct Estimates<'a> {
+pub struct Estimates<'a, 't> {
     /// Machines.
     pub catalogue: &'a Catalogue,
     /// What somebody has written down.
-    pub given: &'a Times,
+    pub given: &'t Times,
     /// What earlier runs took, by the names of the types.
-    pub learnt: &'a Times,
+    pub learnt: &'t Times,
     /// Whether a task is charged for the whole machine, as in the thesis, or for its share of the cores.
     pub charges_share: bool,
     /// Whether a task also takes as long as it takes to bring all that it reads: where that lies is not known before it is known what runs where.
     pub moves: bool,
 }
 
-impl Estimates<'_> {
+impl Estimates<'_, '_> {
     /// How long tasks of a kind take on a machine that are expected to take so long on an ordinary one.
     pub fn of(&self, kind: &str, machine: usize, expected: Option<Duration>) -> Option<Known> {
         let machines = &self.catalogue.machines;
@@ -135,7 +135,7 @@ pub struct Tables {
 
 impl Tables {
     /// Works out the tables.
-    pub fn of(flow: &Workflow, estimates: &Estimates<'_>) -> Result<Tables, Unknown> {
+    pub fn of(flow: &Workflow, estimates: &Estimates<'_, '_>) -> Result<Tables, Unknown> {
         let mut made: BTreeMap<Alike, u32> = BTreeMap::new();
         let (mut tables, mut unknown) = (Tables::default(), Unknown::default());
         for task in flow.tasks() {
@@ -161,7 +161,7 @@ impl Tables {
     fn add(
         &mut self,
         flow: &Workflow,
-        estimates: &Estimates<'_>,
+        estimates: &Estimates<'_, '_>,
         (kind, class, expected, bytes): Alike,
         unknown: &mut Unknown,
     ) -> u32 {

@@ -1,12 +1,13 @@
 //! Plan: which type of machine each task gets, so that a run ends soonest for a budget or costs least for a deadline.
 //!
 //! ```text
-//!   workflow + machines + times ──▶ Stages (tasks with time-price tables) ──▶ planner ──▶ for each task its row
+//!   workflow + machines + times ──▶ Prepared: Stages (tasks with time-price tables) ──▶ planners of types ──▶ for each task its row
+//!                                        └─ Problem (tasks, needs, data) ──▶ fit, or any planner's types and the packer ──▶ instances, and when each task runs on which
 //! ```
 //!
-//! A planner is a function of stages and a limit. One file each: those of Wylie's thesis ([`greedy`], [`greedy_stage`], [`optimal`], [`progress`]), and those
-//! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`layers`]), to be compared with. All of them count on as many machines as anyone could wish, each for as long
-//! as a task takes.
+//! A planner is a function of what is prepared and of limits ([`planner`]). One file each: those of Wylie's thesis ([`greedy`], [`greedy_stage`], [`optimal`], [`progress`]), those
+//! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`layers`], [`ic_pcp`]), to be compared with, and [`fit`], which it leaves for later. All but `fit` count on as many
+//! machines as anyone could wish, each for as long as a task takes; [`rented`] puts what they plan on machines as they can really be had.
 
 pub mod bound;
 pub mod catalogue;

@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use throng_core::plan::catalogue::{Catalogue, Times, read_machines};
-use throng_core::plan::estimates::{Estimates, Tables};
+use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
-use throng_core::plan::instances::Problem;
-use throng_core::plan::layout::Layout;
-use throng_core::plan::planner::{Asked, Limits, Plan, Planned, by_name};
+use throng_core::plan::planner::{Limits, Plan, Planned, by_name};
+use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented;
 use throng_core::policy::Policy;
 use throng_core::workflow::Workflow;
@@ -85,14 +83,6 @@ fn workers() -> Catalogue {
     catalogue
 }
 
-fn tables(flow: &Workflow, catalogue: &Catalogue, moves: bool) -> (Tables, Layout) {
-    let known = Times::default();
-    let estimates = Estimates { catalogue, given: &known, learnt: &known, charges_share: false, moves };
-    let tables = Tables::of(flow, &estimates).expect("all tasks have a time and fit");
-    let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()]);
-    (tables, layout.expect("the workflow has no circle"))
-}
-
 impl Job for Case {
     type Outcome = Figures;
 
@@ -107,21 +97,22 @@ impl Job for Case {
     fn run(&self, flow: &Arc<Workflow>) -> Result<Figures, Failure> {
         let catalogue = workers();
         // Budgets begin below the least of the thesis's own plans, in which data takes no time.
-        let [(plain, plain_layout), with_data] = [false, true].map(|moves| tables(flow, &catalogue, moves));
-        let least = plain_layout.stages.cost(&plain_layout.stages.cheapest());
+        let [plain, with_data] = [false, true].map(|moves| {
+            Prepared::by_speed(flow, &catalogue, moves)
+                .expect("all tasks have a time and fit, and wait for nobody in a circle")
+        });
+        let least = plain.layout.stages.cost(&plain.layout.stages.cheapest());
         // More than enough for everybody.
-        let most = with_data.1.stages.cost(&with_data.1.stages.fastest());
+        let most = with_data.layout.stages.cost(&with_data.layout.stages.fastest());
         let step = (most - least) / (BUDGETS - 2);
         let budget = least - step / 2 + self.budget * step;
         let mut figures = Figures { budget: money(budget), ..Figures::default() };
-        let (tables, layout) = if self.way == Way::WithoutData { (plain, plain_layout) } else { with_data };
-        let problem = Problem::of(flow, &catalogue, &tables, true);
+        let prepared = if self.way == Way::WithoutData { plain } else { with_data };
         let policy: Policy = self.planner.parse().expect("experiments name planners as they are written");
         let planner = by_name(&policy).map_err(|error| Failure::internal(error, "please report this bug"))?;
         let begun = Instant::now();
         let may_go_on = || begun.elapsed() < PATIENCE;
-        let slots = catalogue.machines.iter().map(|of| u64::from(of.count.unwrap_or(0)) * u64::from(of.cpus)).sum();
-        let asked = Asked { layout: &layout, problem: &problem, slots, may_go_on: &may_go_on };
+        let asked = prepared.asked(&may_go_on);
         let limits = Limits { budget: Some(budget), deadline: None };
         let planned = match self.way {
             Way::OnInstances if self.planner != "fit" => rented::Rented(planner).plan(&asked, limits),
@@ -129,7 +120,7 @@ impl Job for Case {
         };
         let Ok(planned) = planned else { return Ok(figures) };
         (figures.planned_s, figures.planned_cost) = (planned.makespan() as f64 / 1e9, money(planned.cost()));
-        figures.carry_out(flow, &catalogue, (&tables, &layout), &planned);
+        figures.carry_out(flow, &catalogue, &prepared, &planned);
         Ok(figures)
     }
 
@@ -151,14 +142,8 @@ impl Job for Case {
 }
 
 impl Figures {
-    fn carry_out(
-        &mut self,
-        flow: &Workflow,
-        catalogue: &Catalogue,
-        (tables, layout): (&Tables, &Layout),
-        planned: &Planned,
-    ) {
-        let plan = PlanFile::of(planned, layout);
+    fn carry_out(&mut self, flow: &Workflow, catalogue: &Catalogue, prepared: &Prepared<'_>, planned: &Planned) {
+        let (plan, tables) = (PlanFile::of(planned, &prepared.layout), &prepared.tables);
         let cost = |(task, machine): (usize, &u16)| {
             let time = tables.rows[tables.table_of[task] as usize].1[usize::from(*machine)];
             catalogue.machines[usize::from(*machine)].price.for_time(time.map_or(0, |known| known.time.time_ns)).0

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use throng_core::plan::catalogue::{Catalogue, Times, read_machines, read_times};
-use throng_core::plan::estimates::{Estimates, Tables, Unknown};
-use throng_core::plan::layout::Layout;
+use throng_core::plan::estimates::{Estimates, Unknown};
+use throng_core::plan::prepared::{Prepared, Unplannable};
 use throng_core::workflow::{Problems, Workflow};
 
 use super::known;
@@ -29,36 +29,34 @@ pub struct MachineArguments {
     pub learn_from: Vec<PathBuf>,
 }
 
-/// All that is known before anything is planned.
-pub struct Prepared {
+/// All that is written about machines and times, or was learnt of them.
+pub struct Read {
     /// The machines.
     pub catalogue: Catalogue,
-    /// How long tasks take on them.
-    pub tables: Tables,
-    /// The tasks in stages.
-    pub layout: Layout,
+    given: Times,
+    learnt: Times,
     /// Which machines of earlier runs were taken for which types.
     pub taken: Vec<Taken>,
 }
 
-impl Prepared {
-    /// Reads the files, and works out what follows from them.
-    pub fn of(
-        flow: &Workflow,
-        loaded: &Loaded,
-        files: &MachineArguments,
-        charges_share: bool,
-        moves: bool,
-    ) -> Result<Prepared, Failure> {
+impl Read {
+    /// Reads the files.
+    pub fn of(flow: &Workflow, loaded: &Loaded, files: &MachineArguments) -> Result<Read, Failure> {
         let catalogue = read_with(&files.machines, read_machines)?;
         let given = files.times.as_deref().map_or(Ok(Times::default()), |file| read_with(file, read_times))?;
         known::check(flow, &catalogue, &given)?;
         let Evidence { times: learnt, taken } = Evidence::gather(flow, loaded, &catalogue, &files.learn_from)?;
-        let estimates = Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share, moves };
-        let tables = Tables::of(flow, &estimates).map_err(|unknown| refuse(&unknown))?;
-        let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()])
-            .map_err(|error| Failure::bad_input(error, "see the times of `throng plan --json`"))?;
-        Ok(Prepared { catalogue, tables, layout, taken })
+        Ok(Read { catalogue, given, learnt, taken })
+    }
+
+    /// Works out what follows from them.
+    pub fn prepared(&self, flow: &Workflow, charges_share: bool, moves: bool) -> Result<Prepared<'_>, Failure> {
+        let Read { catalogue, given, learnt, .. } = self;
+        let estimates = Estimates { catalogue, given, learnt, charges_share, moves };
+        Prepared::of(flow, &estimates).map_err(|why| match why {
+            Unplannable::Unknown(unknown) => refuse(&unknown),
+            Unplannable::Stages(error) => Failure::bad_input(error, "see the times of `throng plan --json`"),
+        })
     }
 }
 
