@@ -54,7 +54,7 @@ A file of machines looks like this:
     small: { cpus: 2, memory: 8GB, price: 0.10 }
     large: { cpus: 8, memory: 32GB, speed: 1.5, price: 0.45 }
 
-Exit code 2 says that no plan keeps the limits; it is told by how much, and what would.";
+Exit code 2 says that no plan keeps the limits; it is told by how much, and what would, with --json also as `infeasible`.";
 
 /// What `throng plan` takes.
 #[derive(Args)]
@@ -85,7 +85,7 @@ pub struct Arguments {
     /// Draw the curve as SVG; `-` is standard output
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Say why: the longest way through the workflow, and where more money would go; without a limit, of the fastest plan
+    /// Say why: how long tasks are thought to take, the longest way through the workflow, and where more money would go; without a limit, of the fastest plan
     #[arg(long)]
     explain: bool,
     /// Write the plan to a file; `-` is standard output
@@ -209,7 +209,11 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let planned = wants_plan.then(|| planner.plan(&asked, limits));
     let mut planned = planned.transpose().map_err(|why| {
         begun.set(Instant::now());
-        words::infeasible(&case, &why, &remedies(planner.as_ref(), &asked, limits, &why))
+        let remedies = remedies(planner.as_ref(), &asked, limits, &why);
+        if arguments.json {
+            tell!("{}", figures::infeasible(&case, &why, &remedies));
+        }
+        words::infeasible(&case, &why, &remedies)
     })?;
     if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
         planned.bound = bound(&asked, limits, planned);

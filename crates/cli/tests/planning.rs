@@ -81,6 +81,57 @@ fn a_plan_is_a_file_and_a_picture() {
 }
 
 #[test]
+fn a_task_may_have_times_of_its_own() {
+    let sandbox = sandbox();
+    sandbox.write("each.yaml", "tasks: { cut: { foreach: { i: 1..3 }, run: 'cut {i}', estimate: { time: 60s } } }");
+    sandbox.write("times.yaml", "times: { 'cut:2': { small: { time: 10m, spread: 3s } }, 'cut:9': { small: 1s } }");
+    let plan = ["plan", "each.yaml", "--machines", "machines.yaml", "--times", "times.yaml", "--planner", "cheapest"];
+    let said = sandbox.throng(&[&plan[..], &["--explain"]].concat()).expect_code(0);
+    assert!(said.stderr.contains("there are times for `cut:9`, and no task has that name"), "{}", said.stderr);
+    let told = said.stdout.split("how long tasks take:\n").nth(1).unwrap();
+    let lines: Vec<String> =
+        told.lines().take(4).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "cut small 1 min 00 s derived",
+        "cut large 30.0 s derived",
+        "cut:2 small 10 min 00 s ± 3.0 s given",
+        "cut:2 large 5 min 00 s ± 1.5 s derived",
+    ];
+    assert_eq!(lines, expected, "{told}");
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.throng(&[&plan[..], &["--json"]].concat()).expect_code(0).stdout).unwrap();
+    assert_eq!((&json["times"][2]["task"], &json["times"][0]["task"]), (&"cut:2".into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn programs_are_told_what_could_be_as_well() {
+    let sandbox = sandbox();
+    let ask = |limits: &[&str]| {
+        let arguments = [&["plan", "flow.yaml", "--machines", "machines.yaml", "--json"], limits].concat();
+        let said = sandbox.throng(&arguments).expect_code(2).stdout;
+        let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert!(json["plan"].is_null(), "{said}");
+        json["infeasible"].clone()
+    };
+    let limits =
+        |budget: Option<&str>, deadline: Option<u64>| serde_json::json!({ "budget": budget, "deadline_ns": deadline });
+    let (minute, minute_and_half) = (60_000_000_000, 90_000_000_000);
+    let too_little = ask(&["--budget", "0.05"]);
+    assert_eq!(too_little["least_cost"], "0.06");
+    assert_eq!(too_little["feasible_limits"], serde_json::json!([limits(Some("0.06"), None)]));
+    let too_early = ask(&["--deadline", "1m"]);
+    assert_eq!(too_early["least_makespan_ns"], minute_and_half);
+    assert_eq!(too_early["feasible_limits"], serde_json::json!([limits(None, Some(minute_and_half))]));
+    let both = ask(&["--deadline", "90s", "--budget", "0.07"]);
+    assert_eq!(
+        (&both["least_cost_in_time"], &both["least_makespan_for_budget_ns"]),
+        (&"0.09".into(), &(2 * minute).into())
+    );
+    let either = [limits(Some("0.09"), Some(minute_and_half)), limits(Some("0.07"), Some(2 * minute))];
+    assert_eq!(both["feasible_limits"], serde_json::json!(either));
+}
+
+#[test]
 fn what_cannot_be_is_told_with_what_could() {
     let sandbox = sandbox();
     sandbox.write("timeless.yaml", "tasks: { x: { run: 'true' } }");
@@ -94,11 +145,16 @@ fn what_cannot_be_is_told_with_what_could() {
         ),
         (
             vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "1m"],
-            vec!["30.0 s too early", "--deadline 90s or more"],
+            vec!["30.0 s too early", "--deadline 1m30s or more"],
         ),
         (
             vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "90s", "--budget", "0.07"],
-            vec!["keeps both", "it costs $0.0900", "it takes 2 min 00 s", "--budget 0.09 or more, or --deadline 120s"],
+            vec![
+                "keeps both",
+                "it costs $0.0900",
+                "it takes 2 min 00 s",
+                "--budget 0.09 or more, or --deadline 2m or more",
+            ],
         ),
         (
             vec!["flow.yaml", "--machines", "machines.yaml", "--planner", "fastest", "--budget", "0.05"],
@@ -106,7 +162,7 @@ fn what_cannot_be_is_told_with_what_could() {
         ),
         (
             vec!["flow.yaml", "--machines", "machines.yaml", "--deadline", "1m", "--budget", "0.05"],
-            vec!["give --budget 0.09 or more and --deadline 90s or more"],
+            vec!["give --budget 0.09 or more and --deadline 1m30s or more"],
         ),
         (vec!["gpus.yaml", "--machines", "machines.yaml"], vec!["ask for GPUs", "`x`", "only ask for cpus and memory"]),
         (
@@ -398,7 +454,11 @@ fn names_cannot_move_the_cursor() {
         |more: &[&'static str]| [&["plan", "flow.yaml", "--machines", "odd.yaml", "--budget", "9"], more].concat();
     for (code, arguments, told) in [
         (0, plan(&["--explain", "--out", "plan.yaml"]), "what is most like it"),
-        (0, plan(&["--times", "kind.yaml", "--planner", "greedy", "--explain"]), "no task is of that kind"),
+        (
+            0,
+            plan(&["--times", "kind.yaml", "--planner", "greedy", "--explain"]),
+            "no task has that name or is of that kind",
+        ),
         (2, plan(&["--times", "machine.yaml"]), "did you mean"),
         (2, plan(&["--times", "far.yaml"]), "the machines are"),
         (2, vec!["plan", "flow.yaml", "--machines", "key.yaml"], "unknown key"),

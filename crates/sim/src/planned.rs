@@ -29,7 +29,7 @@ pub struct Lengths {
 impl Lengths {
     /// As tables say.
     pub fn of(tables: &Tables) -> Lengths {
-        let times = tables.rows.iter().map(|(_, known)| known.iter().map(|known| Some(known.as_ref()?.time.time_ns)));
+        let times = tables.rows.iter().map(|of| of.known.iter().map(|known| Some(known.as_ref()?.time.time_ns)));
         Lengths { times: times.map(Iterator::collect).collect(), table_of: tables.table_of.clone() }
     }
 

@@ -6,10 +6,26 @@ use throng_core::plan::Money;
 use throng_core::plan::file::instance_names;
 use throng_core::plan::frontier::Frontier;
 use throng_core::plan::instances::{Instance, Schedule};
-use throng_core::plan::planner::{Bound, Decided, Planned};
+use throng_core::plan::planner::{Bound, Decided, Infeasible, Limits, Planned};
 
 use super::Case;
 use super::learnt::Taken;
+
+/// Why there is no plan, and limits with which there would be one.
+pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits]) -> Value {
+    let money = |amount: u64| Money(amount).to_string();
+    let mut told = figures(case, None, None);
+    told["infeasible"] = match *why {
+        Infeasible::Budget { least } => json!({ "least_cost": money(least) }),
+        Infeasible::Deadline { least } => json!({ "least_makespan_ns": least }),
+        Infeasible::Both { cost_in_time, time_for_budget } => {
+            json!({ "least_cost_in_time": money(cost_in_time), "least_makespan_for_budget_ns": time_for_budget })
+        }
+    };
+    let remedy = |limits: &Limits| json!({ "budget": limits.budget.map(money), "deadline_ns": limits.deadline });
+    told["infeasible"]["feasible_limits"] = remedies.iter().map(remedy).collect();
+    told
+}
 
 /// All of it.
 pub fn figures(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Frontier>) -> Value {
@@ -41,11 +57,12 @@ fn learnt(case: &Case<'_>, taken: &Taken) -> Value {
 /// What is known of each kind on each machine.
 fn times(case: &Case<'_>) -> Vec<Value> {
     let mut rows = Vec::new();
-    for (kind, known) in &case.tables.rows {
-        for (machine, known) in case.catalogue.machines.iter().zip(known) {
+    for of in &case.tables.rows {
+        for (machine, known) in case.catalogue.machines.iter().zip(&of.known) {
             let Some(known) = known else { continue };
             rows.push(json!({
-                "kind": case.flow.kind_name(*kind),
+                "kind": case.flow.kind_name(of.kind),
+                "task": of.task.map(|task| case.flow.name(task)),
                 "machine": machine.name,
                 "time_ns": known.time.time_ns,
                 "spread_ns": known.time.spread_ns,

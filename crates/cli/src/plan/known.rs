@@ -1,14 +1,17 @@
 //! What is said of machines and times, held against each other before anything is planned: names that fit nothing are told.
 
+use std::collections::BTreeSet;
+
 use throng_core::ids::KindId;
 use throng_core::plan::catalogue::{Billing, Catalogue, Machine, Times, Transfer, plain};
+use throng_core::plan::estimates::named;
 use throng_core::spelling;
 use throng_core::workflow::Workflow;
 
 use crate::exit::Failure;
 use crate::words;
 
-/// Refuses times of machines that nobody has, and warns of times of kinds that are not in the workflow.
+/// Refuses times of machines that nobody has, and warns of times of kinds and tasks that are not in the workflow.
 pub fn check(flow: &Workflow, catalogue: &Catalogue, given: &Times) -> Result<(), Failure> {
     let names = || catalogue.machines.iter().map(|machine| machine.name.as_str());
     if let Some(unknown) = given.machines().find(|machine| catalogue.find(machine).is_none()) {
@@ -22,11 +25,16 @@ pub fn check(flow: &Workflow, catalogue: &Catalogue, given: &Times) -> Result<()
             remedy,
         ));
     }
-    let kinds: Vec<String> = (0..flow.kind_count()).map(|kind| plain(flow.kind_name(KindId::at(kind)))).collect();
-    let unused: Vec<&str> = given.kinds().filter(|kind| !kinds.iter().any(|known| known == kind)).collect();
+    let kinds: BTreeSet<String> = (0..flow.kind_count()).map(|kind| plain(flow.kind_name(KindId::at(kind)))).collect();
+    let tasks: BTreeSet<&str> = named(flow, given).into_values().collect();
+    let unused: Vec<&str> =
+        given.names().filter(|name| !kinds.contains(&plain(name)) && !tasks.contains(name)).collect();
     if let Some(first) = unused.first() {
         let more = if unused.len() > 1 { format!(" and {} more", unused.len() - 1) } else { String::new() };
-        note!("warning: there are times for `{}`{more}, and no task is of that kind", words::cell(first));
+        note!(
+            "warning: there are times for `{}`{more}, and no task has that name or is of that kind",
+            words::cell(first)
+        );
     }
     Ok(())
 }

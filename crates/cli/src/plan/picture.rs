@@ -5,7 +5,7 @@ use std::fmt::Write;
 use throng_core::plan::frontier::{Frontier, Point};
 
 use super::Case;
-use super::words::{money, time};
+use super::words::{money, time, time_enough};
 use crate::graph::text::escape_xml;
 
 const WIDTH: f64 = 720.0;
@@ -66,7 +66,7 @@ pub fn svg(case: &Case<'_>, frontier: &Frontier) -> String {
     let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"#3b66c9\" stroke-width=\"2\"/>");
     let mut mark = |point: &Point, colour: &str, radius: f64, word: &str| {
         let (x, y) = (across(point.cost), upwards(point.makespan));
-        let told = escape_xml(&format!("{} for {}", time(point.makespan), money(case, point.cost)));
+        let told = escape_xml(&format!("{} for {}", time_enough(point.makespan), money(case, point.cost)));
         let _ = writeln!(
             out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"><title>{told}</title></circle>"
@@ -111,7 +111,7 @@ fn decimal_steps(unit: u64) -> Vec<u64> {
 
 /// Round numbers from one to another, not many of them; both ends, if none is round.
 fn ticks(least: u64, most: u64, steps: &[u64]) -> Vec<u64> {
-    let of_step = |step: u64| (most / step + 1).saturating_sub(least.div_ceil(step));
+    let of_step = |step: u64| (most / step).saturating_add(1).saturating_sub(least.div_ceil(step));
     let step = steps.iter().copied().find(|step| of_step(*step) <= MOST_TICKS);
     let step = step.filter(|step| of_step(*step) >= 2);
     let Some(step) = step else { return if least == most { vec![least] } else { vec![least, most] } };
@@ -126,7 +126,8 @@ mod tests {
     fn ticks_are_round_and_few() {
         const MINUTE: u64 = 60_000_000_000;
         assert_eq!(ticks(0, 54 * MINUTE, &time_steps()), [0, 15, 30, 45].map(|minutes| minutes * MINUTE));
-        assert_eq!(ticks(24, 126, &money_steps()), [50, 100]);
+        assert_eq!(ticks(24, 126, &money_steps()), [40, 60, 80, 100, 120]);
+        assert_eq!(ticks(24, 226, &money_steps()), [50, 100, 150, 200]);
         assert_eq!(ticks(7, 7, &money_steps()), [7]);
         for most in [0, 1, 3, 999, 1_000_000_007, 3 * MINUTE, 61 * MINUTE, 5000 * MINUTE, u64::MAX] {
             for least in [0, most / 3, most - most / 50, most] {

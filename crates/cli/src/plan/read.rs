@@ -21,7 +21,7 @@ pub struct MachineArguments {
     /// The types of machines that can be had, and what they cost: YAML, JSON, or the thesis's machineTypes.xml
     #[arg(long, value_name = "FILE")]
     pub machines: PathBuf,
-    /// How long tasks of each kind take on each machine: YAML, JSON, or the thesis's workflowTaskTimes.xml [default: what runs have learnt, or `estimate` and `speed`]
+    /// How long tasks of each kind, or single tasks, take on each machine: YAML, JSON, or the thesis's workflowTaskTimes.xml [default: what runs have learnt, or `estimate` and `speed`]
     #[arg(long, value_name = "FILE")]
     pub times: Option<PathBuf>,
     /// Where else runs have learnt how long tasks take: a state directory, or a trace in WfFormat. May be given several times

@@ -1,6 +1,10 @@
-//! Why a plan is as it is: what makes it as long as it is, and where more money would go.
+//! Why a plan is as it is: how long tasks are thought to take, what makes it as long as it is, and where more money would go.
 
-use throng_core::ids::TaskId;
+use std::collections::BTreeSet;
+
+use throng_core::ids::{KindId, TaskId};
+use throng_core::plan::catalogue::TaskTime;
+use throng_core::plan::estimates::Known;
 use throng_core::plan::file::instance_names;
 use throng_core::plan::fit::faster;
 use throng_core::plan::instances::{Schedule, Waited};
@@ -14,11 +18,15 @@ use crate::words;
 
 /// So many stages and offers are told.
 const TOLD: usize = 8;
+/// So many times of a kind, or of a single task, on a machine are told.
+const TOLD_TIMES: usize = 24;
 /// So many faster plans are.
 const TOLD_FASTER: usize = 4;
 
 /// Tells why a plan is as it is.
 pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned) {
+    tell!("");
+    tell_times(case);
     tell!("");
     match &planned.decided {
         Decided::Types(assigned) => tell_longest_way(case, assigned),
@@ -26,6 +34,39 @@ pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned) {
             tell_chain(case, schedule);
             tell_faster(case, schedule, &faster(asked, schedule, TOLD_FASTER));
         }
+    }
+}
+
+/// How long tasks take on each machine, and from where that is known.
+fn tell_times(case: &Case<'_>) {
+    // Tasks that only read or ask for something else are told once.
+    let mut distinct: Vec<(KindId, Option<TaskId>, usize, Known)> = Vec::new();
+    let mut told = BTreeSet::new();
+    for of in &case.tables.rows {
+        for (machine, known) in of.known.iter().enumerate() {
+            let Some(known) = *known else { continue };
+            let key = (of.kind, of.task, machine, known.time.time_ns, known.time.spread_ns, known.source);
+            if told.insert(key) {
+                distinct.push((of.kind, of.task, machine, known));
+            }
+        }
+    }
+    let line = |(kind, task, machine, known): &(KindId, Option<TaskId>, usize, Known)| {
+        let Known { time: TaskTime { time_ns, spread_ns }, source } = *known;
+        let name = task.map_or_else(|| case.flow.kind_name(*kind).to_owned(), |task| case.flow.name(task));
+        let spread = if spread_ns > 0 { format!(" ± {}", time(spread_ns)) } else { String::new() };
+        let machine = words::cell(&case.catalogue.machines[*machine].name);
+        [words::cell(&name), machine, time(time_ns), spread, source.word().to_owned()]
+    };
+    let lines: Vec<[String; 5]> = distinct.iter().take(TOLD_TIMES).map(line).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let [of_name, of_machine, of_time, of_spread] = [0, 1, 2, 3].map(width);
+    tell!("how long tasks take:");
+    for [name, machine, time, spread, source] in &lines {
+        tell!("  {name:<of_name$}  {machine:<of_machine$}  {time:>of_time$}{spread:<of_spread$}  {source}");
+    }
+    if distinct.len() > lines.len() {
+        tell!("  and {} more: --json lists all of them", distinct.len() - lines.len());
     }
 }
 

@@ -24,6 +24,24 @@ pub fn time(ns: u64) -> String {
     words::duration(Duration::from_nanos(ns))
 }
 
+/// The shortest time as people read it that is no shorter than this: whoever takes it for a deadline has time enough.
+pub fn time_enough(ns: u64) -> String {
+    const MINUTE: u64 = 60_000_000_000;
+    // What is shown of a time that is less than the second of each.
+    let shown = [(1_000, 1_000_000), (1_000_000, MINUTE / 60), (100_000_000, MINUTE), (MINUTE / 60, 60 * MINUTE)];
+    let step = shown.into_iter().find(|(_, limit)| ns < *limit);
+    let step = step.map_or(if ns < 24 * 60 * MINUTE { MINUTE } else { 60 * MINUTE }, |(step, _)| step);
+    time(ns.checked_next_multiple_of(step).unwrap_or(ns))
+}
+
+/// A time as it can be typed, to the last digit.
+fn typed(ns: u64) -> String {
+    let (minutes, rest) = (ns / 60_000_000_000, ns % 60_000_000_000);
+    let part = |count: u64, unit: &str| if count > 0 { format!("{count}{unit}") } else { String::new() };
+    let whole = part(minutes / 60, "h") + &part(minutes % 60, "m");
+    if rest > 0 || minutes == 0 { whole + &exact_seconds(rest) } else { whole }
+}
+
 fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }
@@ -57,7 +75,7 @@ fn types_of_machines(count: usize) -> String {
 /// From where times are known, counted.
 fn sources(case: &Case<'_>) -> String {
     let mut counts = std::collections::BTreeMap::new();
-    let known = case.tables.rows.iter().flat_map(|(_, known)| known.iter().flatten());
+    let known = case.tables.rows.iter().flat_map(|of| of.known.iter().flatten());
     known.for_each(|known| *counts.entry(known.source).or_insert(0u64) += 1);
     let parts: Vec<String> = counts.iter().map(|(source, count)| format!("{count} {}", source.word())).collect();
     if parts.is_empty() { "of nothing".to_owned() } else { parts.join(", ") }
@@ -93,11 +111,12 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
         .deadline
         .map(|deadline| format!(", {} of the time there is", percent(makespan as f64 / deadline.max(1) as f64)));
     tell!("plan by {}", case.policy);
-    tell!("  makespan  {:>14}{}", time(makespan), deadline.unwrap_or_default());
+    tell!("  makespan  {:>14}{}", time_enough(makespan), deadline.unwrap_or_default());
     tell!("  cost      {:>14}{}", money(case, cost), budget.unwrap_or_default());
     if let Some(bound) = planned.bound {
         let (what, bound, reached, less) = match bound {
             Bound::Cost(bound) => (money(case, bound), bound, cost, "cheaper"),
+            Bound::Time(bound) if bound == makespan => (time_enough(bound), bound, makespan, "faster"),
             Bound::Time(bound) => (time(bound), bound, makespan, "faster"),
         };
         let gap = 1.0 - bound as f64 / reached.max(1) as f64;
@@ -193,7 +212,7 @@ fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
             at if at == last => "  ◀ the fastest",
             _ => "",
         };
-        tell!("  {:>14}  {:>14}  {bar}{word}", money(case, point.cost), time(point.makespan));
+        tell!("  {:>14}  {:>14}  {bar}{word}", money(case, point.cost), time_enough(point.makespan));
     }
     if left_out > 0 {
         tell!("  and {left_out} between these: --json lists all of them");
@@ -217,12 +236,12 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits]) -> Fai
         }
         Infeasible::Deadline { least } => {
             let late = least.saturating_sub(case.limits.deadline.unwrap_or(0));
-            format!("the deadline is {} too early: the fastest that {by} gets is {}", time(late), time(*least))
+            format!("the deadline is {} too early: the fastest that {by} gets is {}", time(late), time_enough(*least))
         }
         Infeasible::Both { cost_in_time, time_for_budget } => format!(
             "{by} finds no plan that keeps both: done in time, it costs {}; for the budget, it takes {}",
             money(case, *cost_in_time),
-            time(*time_for_budget)
+            time_enough(*time_for_budget)
         ),
     };
     let options: Vec<String> = remedies.iter().map(|limits| changed(case, limits)).collect();
@@ -236,6 +255,33 @@ fn changed(case: &Case<'_>, limits: &Limits) -> String {
     let budget = limits.budget.filter(|_| limits.budget != case.limits.budget);
     let deadline = limits.deadline.filter(|_| limits.deadline != case.limits.deadline);
     let budget = budget.map(|budget| format!("--budget {} or more", Money(budget)));
-    let deadline = deadline.map(|deadline| format!("--deadline {} or more", exact_seconds(deadline)));
+    let deadline = deadline.map(|deadline| format!("--deadline {} or more", typed(deadline)));
     budget.into_iter().chain(deadline).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use throng_core::workflow::quantity;
+
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_enough_when_it_is_typed() {
+        let mut ns = 1u64;
+        while ns < 1_500_000_000_000_000_000 {
+            for ns in [ns - 1, ns, ns + 1, ns * 3 / 2 + 1] {
+                let shown = time_enough(ns);
+                let read = quantity::duration(&shown).unwrap().as_nanos() as u64;
+                assert!(read >= ns && read < 2 * ns + 1_000, "{ns} is shown as {shown}");
+                let whole = ns / 1_000_000_000 * 1_000_000_000;
+                assert_eq!(quantity::duration(&typed(whole)).unwrap().as_nanos() as u64, whole, "{}", typed(whole));
+            }
+            ns = ns * 7 / 5 + 1;
+        }
+        assert_eq!(
+            (time_enough(1_366_400_000_000), typed(1_366_400_000_000)),
+            ("22 min 47 s".into(), "22m46.4s".into())
+        );
+        assert_eq!((typed(7_200_000_000_000), typed(0)), ("2h".into(), "0s".into()));
+    }
 }

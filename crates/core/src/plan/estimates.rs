@@ -4,10 +4,10 @@
 //!   given (a file) ──▶ learnt (earlier runs on such a machine) ──▶ derived: from another machine, or from an estimate, by speeds
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::catalogue::{Catalogue, Machine, TaskTime, Times};
+use super::catalogue::{Catalogue, Machine, TaskTime, Times, plain};
 use super::table::{Row, Table};
 use crate::ids::{ClassId, KindId, TaskId};
 use crate::workflow::Workflow;
@@ -59,11 +59,11 @@ pub struct Estimates<'a, 't> {
 }
 
 impl Estimates<'_, '_> {
-    /// How long tasks of a kind take on a machine that are expected to take so long on an ordinary one.
-    pub fn of(&self, kind: &str, machine: usize, expected: Option<Duration>) -> Option<Known> {
+    /// How long tasks of a kind, or a single task, take on a machine that are expected to take so long on an ordinary one.
+    pub fn of(&self, name: &str, machine: usize, expected: Option<Duration>) -> Option<Known> {
         let machines = &self.catalogue.machines;
-        let given = |at: usize| self.given.of(kind, &machines[at].name).map(|time| (time, Source::Given));
-        let learnt = |at: usize| self.learnt.of(kind, &machines[at].name).map(|time| (time, Source::Learnt));
+        let given = |at: usize| self.given.of(name, &machines[at].name).map(|time| (time, Source::Given));
+        let learnt = |at: usize| self.learnt.of(name, &machines[at].name).map(|time| (time, Source::Learnt));
         if let Some((time, source)) = given(machine).or_else(|| learnt(machine)) {
             return Some(Known { time, source });
         }
@@ -108,8 +108,27 @@ pub fn fits(flow: &Workflow, class: ClassId, machine: &Machine) -> bool {
     })
 }
 
-/// What tasks with the same table have in common: kind, class, expected time, and how much they read, if that counts.
-type Alike = (KindId, ClassId, Option<Duration>, u64);
+/// Tasks of which something is said by their own name: what is said of their kinds does not count for them. A name that is a kind's is not a task's.
+pub fn named<'t>(flow: &Workflow, given: &'t Times) -> BTreeMap<TaskId, &'t str> {
+    let kinds: BTreeSet<String> = (0..flow.kind_count()).map(|kind| plain(flow.kind_name(KindId::at(kind)))).collect();
+    let wanted: BTreeSet<&str> = given.names().filter(|name| !kinds.contains(&plain(name))).collect();
+    if wanted.is_empty() {
+        return BTreeMap::new();
+    }
+    flow.tasks().filter_map(|task| Some((task, *wanted.get(flow.name(task).as_str())?))).collect()
+}
+
+/// What tasks with the same table have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike {
+    kind: KindId,
+    /// The task itself, if something is said of it alone.
+    task: Option<TaskId>,
+    class: ClassId,
+    expected: Option<Duration>,
+    /// How much they read, if that counts.
+    bytes: u64,
+}
 
 /// Tasks of which nobody knows how long they take, or that can be planned nowhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,6 +141,17 @@ pub struct Unknown {
     pub named: Vec<String>,
 }
 
+/// What is known of tasks with the same table.
+#[derive(Clone, Debug)]
+pub struct TimesOf {
+    /// Their kind.
+    pub kind: KindId,
+    /// The task, if something is said of it alone.
+    pub task: Option<TaskId>,
+    /// How long they compute on each machine; nothing where they do not fit.
+    pub known: Vec<Option<Known>>,
+}
+
 /// The tables of a workflow's tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
@@ -129,8 +159,8 @@ pub struct Tables {
     pub tables: Vec<Table>,
     /// For each task its table.
     pub table_of: Vec<u32>,
-    /// For each table its kind, and what is known of computing on each machine; nothing where its tasks do not fit.
-    pub rows: Vec<(KindId, Vec<Option<Known>>)>,
+    /// For each table what is known.
+    pub rows: Vec<TimesOf>,
 }
 
 impl Tables {
@@ -138,9 +168,15 @@ impl Tables {
     pub fn of(flow: &Workflow, estimates: &Estimates<'_, '_>) -> Result<Tables, Unknown> {
         let mut made: BTreeMap<Alike, u32> = BTreeMap::new();
         let (mut tables, mut unknown) = (Tables::default(), Unknown::default());
+        let named = named(flow, estimates.given);
         for task in flow.tasks() {
-            let bytes = if estimates.moves { read_bytes(flow, task) } else { 0 };
-            let key = (flow.kind(task), flow.class(task, 1), expected(flow, task), bytes);
+            let key = Alike {
+                kind: flow.kind(task),
+                task: named.contains_key(&task).then_some(task),
+                class: flow.class(task, 1),
+                expected: expected(flow, task),
+                bytes: if estimates.moves { read_bytes(flow, task) } else { 0 },
+            };
             let number = match made.get(&key) {
                 Some(number) => *number,
                 None => {
@@ -162,14 +198,14 @@ impl Tables {
         &mut self,
         flow: &Workflow,
         estimates: &Estimates<'_, '_>,
-        (kind, class, expected, bytes): Alike,
+        Alike { kind, task, class, expected, bytes }: Alike,
         unknown: &mut Unknown,
     ) -> u32 {
         let machines = &estimates.catalogue.machines;
-        let name = flow.kind_name(kind);
+        let name = task.map_or_else(|| flow.kind_name(kind).to_owned(), |task| flow.name(task));
         let fitting: Vec<bool> = machines.iter().map(|machine| fits(flow, class, machine)).collect();
         let known: Vec<Option<Known>> = (0..machines.len())
-            .map(|machine| estimates.of(name, machine, expected).filter(|_| fitting[machine]))
+            .map(|machine| estimates.of(&name, machine, expected).filter(|_| fitting[machine]))
             .collect();
         let row = |(machine, known): (usize, &Option<Known>)| {
             let time = known.as_ref()?.time.time_ns.saturating_add(machines[machine].moving(bytes));
@@ -183,11 +219,11 @@ impl Tables {
                 false if needs_names => &mut unknown.named,
                 false => &mut unknown.too_large,
             };
-            of.push(name.to_owned());
+            of.push(name);
             return 0;
         };
         self.tables.push(table);
-        self.rows.push((kind, known));
+        self.rows.push(TimesOf { kind, task, known });
         self.tables.len() as u32 - 1
     }
 }
@@ -235,6 +271,15 @@ mod tests {
         let tables = Tables::of(&flow, &estimates).unwrap();
         let rows = |table: usize| tables.tables[table].rows().iter().map(|row| row.machine).collect::<Vec<u16>>();
         assert_eq!((rows(0), rows(1)), (vec![0, 1], vec![1]), "memory of one, cores of two");
+        let own = times("times: { z: { a: 8s }, 'z:2': { b: 30s }, 'z:3': { a: 1s } }");
+        let text = "tasks: { z: { foreach: { i: 1..3 }, run: 'q {i}' } }";
+        let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
+        let tables = Tables::of(&flow, &Estimates { given: &own, ..estimates }).unwrap();
+        let seconds = |task: usize| {
+            let known = &tables.rows[tables.table_of[task] as usize].known;
+            known.iter().flatten().map(|known| known.time.time_ns / 1_000_000_000).collect::<Vec<u64>>()
+        };
+        assert_eq!([0, 1, 2].map(seconds), [[8, 4, 2], [60, 30, 15], [1, 0, 0]], "a task's own times count first");
         let text = "tasks: { z: { run: q }, w: { run: q, cpus: 99, estimate: { time: 1s } }, g: { run: q, gpus: 1, estimate: { time: 1s } } }";
         let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
         let unknown = Tables::of(&flow, &estimates).unwrap_err();

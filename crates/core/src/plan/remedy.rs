@@ -1,4 +1,4 @@
-//! What to ask for instead when no plan keeps the limits: only what was tried, so that nobody who does as told is refused again.
+//! What to ask for instead when no plan keeps the limits: only what was tried, so that nobody who does as told is refused again, and rounded up, so that it can be typed.
 
 use super::planner::{Asked, Infeasible, Limits, Plan};
 
@@ -32,15 +32,25 @@ fn kept(planner: &dyn Plan, asked: &Asked<'_>, mut limits: Limits) -> Option<Lim
     None
 }
 
+/// Amounts are told to a hundredth of a hundredth, as they are shown.
+const MONEY_STEP: u64 = 100_000_000;
+/// Times are told to the second, or if they are less than a minute, to the thousandth of one.
+const TIME_STEPS: [u64; 2] = [1_000_000_000, 1_000_000];
+/// A time has to have so many steps to be rounded up to the next.
+const STEPS_OF_A_TIME: u64 = 60;
+
 /// Nothing if that is no more money than there was, or more than anybody counts.
 fn with_budget(limits: Limits, least: u64) -> Option<Limits> {
     let is_more = least < u64::MAX && limits.budget.is_none_or(|budget| budget < least);
-    is_more.then_some(Limits { budget: Some(least), ..limits })
+    let budget = least.checked_next_multiple_of(MONEY_STEP).unwrap_or(least);
+    is_more.then_some(Limits { budget: Some(budget), ..limits })
 }
 
 fn with_deadline(limits: Limits, least: u64) -> Option<Limits> {
     let is_later = least < u64::MAX && limits.deadline.is_none_or(|deadline| deadline < least);
-    is_later.then_some(Limits { deadline: Some(least), ..limits })
+    let step = TIME_STEPS.into_iter().find(|step| least / step >= STEPS_OF_A_TIME).unwrap_or(1);
+    let deadline = least.checked_next_multiple_of(step).unwrap_or(least);
+    is_later.then_some(Limits { deadline: Some(deadline), ..limits })
 }
 
 #[cfg(test)]
@@ -53,6 +63,19 @@ mod tests {
     const FLOW: &str = "tasks:\n  cut: { noop: true, foreach: { i: 1..7 }, out: [{ path: 'c{i}', size: 2GB }], estimate: { time: 700s } }\n  \
                         join: { noop: true, in: [{ all: cut }], out: j, estimate: { time: 900s } }\n";
     const MACHINES: &str = "billing: minute\nmachines: { one: { price: 0.10, count: 4, start: 1m }, two: { price: 0.35, cpus: 4, speed: 2, count: 2, start: 1m } }";
+
+    #[test]
+    fn what_is_told_can_be_typed() {
+        const SECOND: u64 = 1_000_000_000;
+        let deadline = |least| with_deadline(Limits::default(), least).unwrap().deadline.unwrap();
+        assert_eq!(deadline(1366 * SECOND + 400_000_001), 1367 * SECOND);
+        assert_eq!(deadline(30 * SECOND + 400_000_001), 30 * SECOND + 401_000_000);
+        assert_eq!(deadline(59_999_999), 59_999_999);
+        assert_eq!(deadline(u64::MAX - 1), u64::MAX - 1);
+        assert_eq!(with_deadline(Limits { deadline: Some(5), ..Limits::default() }, 5), None);
+        let budget = |least| with_budget(Limits::default(), least).unwrap().budget.unwrap();
+        assert_eq!((budget(1), budget(200_000_000), budget(200_000_001)), (MONEY_STEP, 200_000_000, 300_000_000));
+    }
 
     #[test]
     fn whoever_does_as_told_has_a_plan() {

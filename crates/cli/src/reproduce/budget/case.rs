@@ -145,7 +145,7 @@ impl Figures {
     fn carry_out(&mut self, flow: &Workflow, catalogue: &Catalogue, prepared: &Prepared<'_>, planned: &Planned) {
         let (plan, tables) = (PlanFile::of(planned, &prepared.layout), &prepared.tables);
         let cost = |(task, machine): (usize, &u16)| {
-            let time = tables.rows[tables.table_of[task] as usize].1[usize::from(*machine)];
+            let time = tables.rows[tables.table_of[task] as usize].known[usize::from(*machine)];
             catalogue.machines[usize::from(*machine)].price.for_time(time.map_or(0, |known| known.time.time_ns)).0
         };
         self.cost_of_tasks = money(plan.machine_of.iter().enumerate().map(cost).sum());

@@ -3,7 +3,10 @@
 //! ```yaml
 //! times:
 //!   align: { m3.medium: 30s, m3.large: { time: 24s, spread: 2s } }
+//!   "align:7": { m3.medium: 5m }
 //! ```
+//!
+//! A name is that of a kind, or of a single task.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +16,7 @@ use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
 use super::written::{entries, is_xml, map, unknown, value};
 use super::xml;
 
-/// How long tasks of a kind take.
+/// How long tasks take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskTime {
     /// On average.
@@ -22,32 +25,42 @@ pub struct TaskTime {
     pub spread_ns: u64,
 }
 
-/// Times by kind and machine.
+/// What is said of a kind or a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Said {
+    /// Its name as it is written.
+    name: String,
+    of_machine: BTreeMap<String, TaskTime>,
+}
+
+/// Times by kind or task, and machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// By kind, then by machine.
-    known: BTreeMap<String, BTreeMap<String, TaskTime>>,
+    /// By its name in plain letters.
+    known: BTreeMap<String, Said>,
 }
 
 impl Times {
     /// Puts in a time; what was there goes.
-    pub fn put(&mut self, kind: &str, machine: &str, time: TaskTime) {
-        self.known.entry(plain(kind)).or_default().insert(machine.to_owned(), time);
+    pub fn put(&mut self, name: &str, machine: &str, time: TaskTime) {
+        let said = self.known.entry(plain(name)).or_default();
+        name.clone_into(&mut said.name);
+        said.of_machine.insert(machine.to_owned(), time);
     }
 
-    /// What is said of a kind on a machine.
-    pub fn of(&self, kind: &str, machine: &str) -> Option<TaskTime> {
-        self.known.get(&plain(kind))?.get(machine).copied()
+    /// What is said of a kind or a task on a machine.
+    pub fn of(&self, name: &str, machine: &str) -> Option<TaskTime> {
+        self.known.get(&plain(name))?.of_machine.get(machine).copied()
     }
 
-    /// Kinds of which something is said, in plain letters.
-    pub fn kinds(&self) -> impl Iterator<Item = &str> {
-        self.known.keys().map(String::as_str)
+    /// Kinds and tasks of which something is said.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.values().map(|said| said.name.as_str())
     }
 
     /// Machines of which something is said.
     pub fn machines(&self) -> impl Iterator<Item = &str> {
-        self.known.values().flat_map(|of_kind| of_kind.keys().map(String::as_str))
+        self.known.values().flat_map(|said| said.of_machine.keys().map(String::as_str))
     }
 }
 

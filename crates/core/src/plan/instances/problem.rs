@@ -47,7 +47,7 @@ impl<'a> Problem<'a> {
     pub fn of(flow: &Workflow, catalogue: &'a Catalogue, tables: &Tables, moves: bool) -> Problem<'a> {
         let edges = flow.tasks().flat_map(|task| flow.children(task).map(move |child| (task.0, child.0)));
         let graph = Graph::new(flow.task_count(), edges.collect()).expect("a workflow has no circles");
-        let times = tables.rows.iter().map(|(_, known)| known.iter().map(|known| Some(known.as_ref()?.time.time_ns)));
+        let times = tables.rows.iter().map(|of| of.known.iter().map(|known| Some(known.as_ref()?.time.time_ns)));
         let machines = 0..catalogue.machines.len() as u16;
         let need = |class, machine: u16| {
             let has = capacity(catalogue, machine);

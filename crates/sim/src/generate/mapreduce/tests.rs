@@ -95,8 +95,8 @@ fn times_of_the_thesis_are_found_by_their_jobs() {
     let text = format!("<times>{}</times>", ligo::jobs().iter().map(of_job).collect::<String>());
     let (_, tables) = stages(&flow("mapreduce-ligo", &[]), &read_times(&text, "workflowTaskTimes.xml").unwrap());
     assert_eq!(tables.rows.len(), 80);
-    for (_, known) in &tables.rows {
-        let medium = known[0].unwrap();
+    for of in &tables.rows {
+        let medium = of.known[0].unwrap();
         assert!(medium.source == Source::Given && [31, 29].contains(&(medium.time.time_ns / 1_000_000_000)));
     }
 }
