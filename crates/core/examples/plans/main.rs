@@ -2,6 +2,7 @@
 //!
 //!     cargo run --release -p throng-core --example plans -- distance    # from the optimum, on 1,000 made-up problems
 //!     cargo run --release -p throng-core --example plans -- speed       # 100,000 tasks, 8 types of machines
+//!     cargo run --release -p throng-core --example plans -- speed "100 wide"    # only shapes with such names
 #![allow(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -44,7 +45,7 @@ const PLANNERS: [(&str, Planner); 12] = [
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("distance") => distance(),
-        Some("speed") => speed(),
+        Some("speed") => speed(std::env::args().nth(2).as_deref().unwrap_or("")),
         _ => eprintln!("say distance or speed"),
     }
 }
@@ -111,9 +112,9 @@ fn shapes() -> Vec<(&'static str, Stages)> {
     ]
 }
 
-fn speed() {
+fn speed(only: &str) {
     println!("| tasks | spare money used | greedy | greedy-stage |\n|---|---|---|---|");
-    for (name, stages) in shapes() {
+    for (name, stages) in shapes().into_iter().filter(|(name, _)| name.contains(only)) {
         let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
         for part in [10, 50, 100] {
             let budget = least + (most - least) / 100 * part;
