@@ -79,6 +79,8 @@ pub struct Loaded {
     pub definition: String,
     /// Where inputs are that are not beside it.
     pub storage: Option<Arc<dyn Storage>>,
+    /// The files that it includes.
+    pub included: Vec<PathBuf>,
     /// What is said of the run that it is a trace of, if it is one.
     pub trace: Option<wfformat::About>,
 }
@@ -160,7 +162,8 @@ fn load_with<'a>(
     let Reading { flow, included, trace } = parse(&request, file, surroundings.as_ref())?;
     let definition = define(file, &text, &included, &arguments.settings);
     let directory = if trace.is_some() { StateDirectory::new(&state).replay(&name) } else { home.clone() };
-    Ok(Loaded { flow, directory, home, state, text, definition, trace, storage })
+    let included = included.iter().map(|file| home.join(&file.name)).collect();
+    Ok(Loaded { flow, directory, home, state, text, definition, included, trace, storage })
 }
 
 fn open_storage(place: &str) -> Result<Arc<dyn Storage>, Failure> {

@@ -10,13 +10,14 @@ mod figures;
 pub mod known;
 mod learnt;
 mod picture;
+mod places;
 mod read;
 mod why;
 mod words;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
@@ -36,6 +37,7 @@ use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
 
 use self::learnt::Taken;
+use self::places::Places;
 pub use self::read::{MachineArguments, Read, read_with};
 use crate::exit::{Code, Failure};
 use crate::load::{FlowArguments, load_leniently};
@@ -144,44 +146,12 @@ pub fn planner(policy: &Policy, instances: bool) -> Box<dyn Plan> {
     if instances && !planner::rents(policy) { Box::new(Rented(planner)) } else { planner }
 }
 
-/// Standard output, where a file could be.
-const HERE: &str = "-";
-
-/// Refuses to write two things to one place, or over what is read.
-fn check_places(arguments: &Arguments) -> Result<(), Failure> {
-    let written = [("--out", &arguments.out), ("--plot", &arguments.plot)];
-    let written: Vec<(&str, &Path)> =
-        written.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))).collect();
-    let here = written.iter().filter(|(_, file)| *file == Path::new(HERE)).map(|(option, _)| *option);
-    let here: Vec<&str> = here.chain(arguments.json.then_some("--json")).collect();
-    if let [one, other, ..] = here.as_slice() {
-        return Err(Failure::bad_input(
-            format!("{one} and {other} would both write to standard output"),
-            "give a file for one of them",
-        ));
-    }
-    let own = [Some(&arguments.source.flow), Some(&arguments.machines.machines), arguments.machines.times.as_ref()];
-    let place = |file: &Path| file.canonicalize().ok();
-    for (option, file) in &written {
-        let is_read = |read: &&PathBuf| place(read).is_some() && place(read) == place(file);
-        if own.into_iter().flatten().any(|read| is_read(&read)) {
-            let message = format!("{option} would write over {}, which is read", file.display());
-            return Err(Failure::bad_input(message, "give another file"));
-        }
-    }
-    if let [(_, one), (_, other)] = written.as_slice()
-        && one == other
-    {
-        return Err(Failure::bad_input("--out and --plot name the same file", "give each its own"));
-    }
-    Ok(())
-}
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
-    check_places(arguments)?;
+    let places = Places::of(arguments)?;
     let missing = RefCell::new(BTreeSet::new());
     let mut loaded = load_leniently(&arguments.source, &missing)?;
+    places.spare(arguments, &loaded)?;
     if !arguments.no_transfers {
         Found::learn(&mut loaded.flow, &loaded.directory, loaded.storage.as_deref());
     }
@@ -203,6 +173,12 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         is_cut_short.set(is_cut_short.get() || !is_in_time);
         is_in_time
     };
+    let note_cut_short = || {
+        if is_cut_short.get() {
+            let patience = words::time(u64::try_from(arguments.patience.as_nanos()).unwrap_or(u64::MAX));
+            note!("not all was tried within --patience {patience}: more of it may find better plans");
+        }
+    };
     let asked = prepared.asked(&may_go_on);
     let planner = planner(&arguments.planner, arguments.instances);
     let wants_plan = limits != Limits::default() || arguments.out.is_some() || arguments.explain;
@@ -211,8 +187,11 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
         begun.set(Instant::now());
         let remedies = remedies(planner.as_ref(), &asked, limits, &why);
         if arguments.json {
-            tell!("{}", figures::infeasible(&case, &why, &remedies));
+            let mut told = figures::infeasible(&case, &why, &remedies);
+            told["is_cut_short"] = is_cut_short.get().into();
+            tell!("{told}");
         }
+        note_cut_short();
         words::infeasible(&case, &why, &remedies)
     })?;
     if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
@@ -221,31 +200,27 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let wants_frontier = arguments.frontier || arguments.plot.is_some() || !wants_plan;
     begun.set(Instant::now());
     let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
-    let [draws_here, writes_here] =
-        [&arguments.plot, &arguments.out].map(|file| file.as_deref() == Some(Path::new(HERE)));
-    if let (Some(file), Some(planned)) = (&arguments.out, &planned) {
+    if let (Some(place), Some(planned)) = (&places.out, &planned) {
         let text = plan_file(&case, planned).write(flow, catalogue);
-        write_to((!writes_here).then_some(file.as_path()), |out| out.write_all(text.as_bytes()))?;
+        write_to(place.file(), |out| out.write_all(text.as_bytes()))?;
     }
-    if let (Some(file), Some(frontier)) = (&arguments.plot, &frontier) {
+    if let (Some(place), Some(frontier)) = (&places.plot, &frontier) {
         let svg = picture::svg(&case, frontier);
-        write_to((!draws_here).then_some(file.as_path()), |out| out.write_all(svg.as_bytes()))?;
+        write_to(place.file(), |out| out.write_all(svg.as_bytes()))?;
     }
     if arguments.json {
-        tell!("{}", figures::figures(&case, planned.as_ref(), frontier.as_ref()));
-    } else if !draws_here && !writes_here {
+        let mut told = figures::figures(&case, planned.as_ref(), frontier.as_ref());
+        told["is_cut_short"] = is_cut_short.get().into();
+        tell!("{told}");
+    } else if !places.take_standard_output() {
         words::tell(&case, planned.as_ref(), frontier.as_ref());
         if let Some(planned) = planned.as_ref().filter(|_| arguments.explain) {
             begun.set(Instant::now());
             why::tell(&case, &asked, planned);
         }
     }
-    if is_cut_short.get() {
-        note!("not all was tried within --patience {}", words::time(arguments.patience.as_nanos() as u64));
-    }
-    for file in [&arguments.out, &arguments.plot].into_iter().flatten().filter(|file| *file != Path::new(HERE)) {
-        note!("wrote {}", file.display());
-    }
+    note_cut_short();
+    places.written().for_each(|file| note!("wrote {}", file.display()));
     Ok(Code::Done)
 }
 

@@ -188,10 +188,12 @@ pub fn resource_word(resource: Resource) -> &'static str {
     }
 }
 
+/// What the last digit stands for of an amount of money that is shown.
+pub const MONEY_SHOWN: u64 = 100_000_000;
+
 /// An amount of money as people read it: four digits behind the point, rounded up.
 pub fn money(currency: &str, amount: Money) -> String {
-    const SHOWN: u64 = 100_000_000;
-    let parts = amount.0.div_ceil(SHOWN);
+    let parts = amount.0.div_ceil(MONEY_SHOWN);
     let shown = format!("{}.{:04}", parts / 10_000, parts % 10_000);
     if currency == "$" { format!("${shown}") } else { format!("{shown} {}", printable(currency)) }
 }

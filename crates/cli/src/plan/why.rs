@@ -6,7 +6,7 @@ use throng_core::ids::{KindId, TaskId};
 use throng_core::plan::catalogue::TaskTime;
 use throng_core::plan::estimates::Known;
 use throng_core::plan::file::instance_names;
-use throng_core::plan::fit::faster;
+use throng_core::plan::fit::{Effort, faster};
 use throng_core::plan::instances::{Schedule, Waited};
 use throng_core::plan::optimal::next_choices;
 use throng_core::plan::planner::{Asked, Decided, Planned};
@@ -32,7 +32,8 @@ pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned) {
         Decided::Types(assigned) => tell_longest_way(case, assigned),
         Decided::Instances(schedule) => {
             tell_chain(case, schedule);
-            tell_faster(case, schedule, &faster(asked, schedule, TOLD_FASTER));
+            let effort = Effort::of_policy(case.policy).expect("its name has been read");
+            tell_faster(case, schedule, &faster(asked, schedule, effort, TOLD_FASTER));
         }
     }
 }

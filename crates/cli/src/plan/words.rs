@@ -26,12 +26,26 @@ pub fn time(ns: u64) -> String {
 
 /// The shortest time as people read it that is no shorter than this: whoever takes it for a deadline has time enough.
 pub fn time_enough(ns: u64) -> String {
+    time(ns.checked_next_multiple_of(time_step(ns)).unwrap_or(ns))
+}
+
+/// The longest time as people read it that is no longer than this: nothing is said to be impossible that is not.
+fn time_at_least(ns: u64) -> String {
+    time(ns / time_step(ns) * time_step(ns))
+}
+
+/// What the last digit stands for of a time that is shown.
+fn time_step(ns: u64) -> u64 {
     const MINUTE: u64 = 60_000_000_000;
     // What is shown of a time that is less than the second of each.
     let shown = [(1_000, 1_000_000), (1_000_000, MINUTE / 60), (100_000_000, MINUTE), (MINUTE / 60, 60 * MINUTE)];
     let step = shown.into_iter().find(|(_, limit)| ns < *limit);
-    let step = step.map_or(if ns < 24 * 60 * MINUTE { MINUTE } else { 60 * MINUTE }, |(step, _)| step);
-    time(ns.checked_next_multiple_of(step).unwrap_or(ns))
+    step.map_or(if ns < 24 * 60 * MINUTE { MINUTE } else { 60 * MINUTE }, |(step, _)| step)
+}
+
+/// An amount as people read it, rounded down: as [`time_at_least`].
+fn money_at_least(case: &Case<'_>, amount: u64) -> String {
+    money(case, amount / words::MONEY_SHOWN * words::MONEY_SHOWN)
 }
 
 /// A time as it can be typed, to the last digit.
@@ -114,17 +128,23 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
     tell!("  makespan  {:>14}{}", time_enough(makespan), deadline.unwrap_or_default());
     tell!("  cost      {:>14}{}", money(case, cost), budget.unwrap_or_default());
     if let Some(bound) = planned.bound {
-        let (what, bound, reached, less) = match bound {
-            Bound::Cost(bound) => (money(case, bound), bound, cost, "cheaper"),
-            Bound::Time(bound) if bound == makespan => (time_enough(bound), bound, makespan, "faster"),
-            Bound::Time(bound) => (time(bound), bound, makespan, "faster"),
+        let (what, bound, reached, less, more) = match bound {
+            Bound::Cost(bound) if bound == cost => (money(case, bound), bound, cost, "cheaper", "costs"),
+            Bound::Cost(bound) => (money_at_least(case, bound), bound, cost, "cheaper", "costs"),
+            Bound::Time(bound) if bound == makespan => (time_enough(bound), bound, makespan, "faster", "takes"),
+            Bound::Time(bound) => (time_at_least(bound), bound, makespan, "faster", "takes"),
         };
-        let gap = 1.0 - bound as f64 / reached.max(1) as f64;
+        let gap = percent(1.0 - bound as f64 / reached.max(1) as f64);
+        let is_search = case.policy.name == "optimal" && matches!(planned.decided, Decided::Types(_));
         let word = match planned.is_proven {
             true => "proven: no plan is better".to_owned(),
             false if bound == reached => format!("no plan is {less}"),
-            false if case.policy.name == "optimal" => format!("best so far, gap {}", percent(gap)),
-            false => format!("no plan is below: this one is {} from it", percent(gap)),
+            false if is_search => format!("best so far, gap {gap}"),
+            false if bound == 0 => "nothing better is ruled out".to_owned(),
+            false => {
+                let beyond = percent(reached as f64 / bound as f64 - 1.0);
+                format!("no plan can be {less} than that; this one {more} {beyond} more")
+            }
         };
         tell!("  bound     {what:>14}, {word}");
     }

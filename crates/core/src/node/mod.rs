@@ -131,6 +131,8 @@ pub struct Node {
     slots: Vec<Option<Running>>,
     /// Free slots, the last used on top: its thread and caches are warm.
     free: Vec<SlotId>,
+    /// How many cores running tasks have taken.
+    taken_cores: u32,
     /// When to look at which slot again: timeouts and ends of grace.
     alarms: BTreeSet<(Time, SlotId)>,
     /// Tasks that wait for their next attempt, and whether others may have them then.
@@ -158,6 +160,7 @@ impl Node {
             pools,
             slots: vec![None; limits.slots as usize],
             free: (0..limits.slots).rev().map(SlotId).collect(),
+            taken_cores: 0,
             alarms: BTreeSet::new(),
             retries: BTreeMap::new(),
             stopping: Stopping::No,
@@ -399,7 +402,7 @@ impl Node {
             };
             let waits_apart = self.stage.as_ref().is_some_and(Stage::is_for_outside) && !shared.is_empty();
             let is_turn_apart = waits_apart && self.stage.as_ref().is_some_and(Stage::is_turn_apart);
-            let free_cores = if self.timetable.is_some() { free_cores(&self.slots, &self.flow) } else { 0 };
+            let free_cores = (self.slots.len() as u32).saturating_sub(self.taken_cores);
             if has_slot
                 && !is_turn_apart
                 && let Some(stage) = &mut self.stage
@@ -488,6 +491,7 @@ impl Node {
         let running =
             Running { ready, is_shared, demand, grant, killed, is_forgotten, started, alarm, spent, output_bytes };
         self.expect_no_more(ready.task);
+        self.taken_cores = self.taken_cores.saturating_add(cores(&self.flow, demand));
         let earlier = self.slots[slot.index()].replace(running);
         assert!(earlier.is_none(), "a free slot is empty");
         out.push(Command::Start { task: ready.task, attempt: ready.attempt, slot });
@@ -502,6 +506,7 @@ impl Node {
 
     fn finished(&mut self, now: Time, slot: SlotId, end: End, out: &mut Vec<Command>) {
         let ended = self.slots[slot.index()].take().expect("what has finished was running");
+        self.taken_cores = self.taken_cores.saturating_sub(cores(&self.flow, ended.demand));
         let was_stopped = match end {
             End::Killed => ended.killed == Some(KillReason::Memory),
             End::OutOfMemory => self.can_wait_for_room(slot, ended.ready.task, ended.spent),
@@ -623,13 +628,7 @@ impl PartialOrd for Stopping {
     }
 }
 
-/// How many cores nobody has taken. What takes less than one takes a slot all the same.
-fn free_cores(slots: &[Option<Running>], flow: &Workflow) -> u32 {
-    let taken = slots.iter().flatten().map(|running| cores(flow, running.demand)).fold(0, u32::saturating_add);
-    (slots.len() as u32).saturating_sub(taken)
-}
-
-/// How many cores somebody takes who asks for this.
+/// How many cores somebody takes who asks for this. What takes less than one takes a slot all the same.
 pub fn cores(flow: &Workflow, demand: DemandId) -> u32 {
     u32::try_from(flow.resources(demand).cpus_milli.div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::catalogue::{Catalogue, Machine, TaskTime, Times, plain};
+use super::instances::Need;
 use super::table::{Row, Table};
 use crate::ids::{ClassId, KindId, TaskId};
 use crate::workflow::Workflow;
@@ -86,12 +87,9 @@ impl Estimates<'_, '_> {
         if !self.charges_share {
             return whole;
         }
-        let milli = self.least_cpus_milli(flow, class).clamp(1, u64::from(machine.cpus) * 1000);
-        (u128::from(whole) * u128::from(milli)).div_ceil(u128::from(machine.cpus) * 1000) as u64
-    }
-
-    fn least_cpus_milli(&self, flow: &Workflow, class: ClassId) -> u64 {
-        flow.alternatives(class).map(|demand| flow.resources(demand).cpus_milli).min().unwrap_or(1000)
+        let has = machine.capacity().cpus_milli;
+        let takes = need(flow, class, machine).map_or(has, |need| need.cpus_milli);
+        (u128::from(whole) * u128::from(takes)).div_ceil(u128::from(has.max(1))) as u64
     }
 }
 
@@ -100,22 +98,25 @@ fn scaled(time: TaskTime, by: f64) -> TaskTime {
     TaskTime { time_ns: scaled(time.time_ns), spread_ns: scaled(time.spread_ns) }
 }
 
-/// Whether a machine has what tasks of a class ask for. What has a name, a GPU or a licence, no type of machine is known to have.
-pub fn fits(flow: &Workflow, class: ClassId, machine: &Machine) -> bool {
-    flow.alternatives(class).filter(|demand| flow.demand(*demand).named.is_empty()).any(|demand| {
-        let asked = flow.resources(demand);
-        asked.cpus_milli <= u64::from(machine.cpus) * 1000 && asked.memory_bytes <= machine.memory_bytes
-    })
+/// What tasks of a class take of a machine: the first of the ways in which they can run that it has room for. What has a name, a GPU or a licence, no type of machine is known to
+/// have. A task takes a slot, and there are as many of these as cores, however little it computes.
+pub fn need(flow: &Workflow, class: ClassId, machine: &Machine) -> Option<Need> {
+    let ways = flow.alternatives(class).filter(|demand| flow.demand(*demand).named.is_empty());
+    let asked = ways.map(|demand| flow.resources(demand));
+    let mut needs =
+        asked.map(|asked| Need { cpus_milli: asked.cpus_milli.max(1000), memory_bytes: asked.memory_bytes });
+    needs.find(|need| need.fits_in(machine.capacity()))
 }
 
 /// Tasks of which something is said by their own name: what is said of their kinds does not count for them. A name that is a kind's is not a task's.
 pub fn named<'t>(flow: &Workflow, given: &'t Times) -> BTreeMap<TaskId, &'t str> {
     let kinds: BTreeSet<String> = (0..flow.kind_count()).map(|kind| plain(flow.kind_name(KindId::at(kind)))).collect();
-    let wanted: BTreeSet<&str> = given.names().filter(|name| !kinds.contains(&plain(name))).collect();
+    let names = given.names().map(|name| (plain(name), name));
+    let wanted: BTreeMap<String, &str> = names.filter(|(plain, _)| !kinds.contains(plain)).collect();
     if wanted.is_empty() {
         return BTreeMap::new();
     }
-    flow.tasks().filter_map(|task| Some((task, *wanted.get(flow.name(task).as_str())?))).collect()
+    flow.tasks().filter_map(|task| Some((task, *wanted.get(&plain(&flow.name(task)))?))).collect()
 }
 
 /// What tasks with the same table have in common.
@@ -203,7 +204,7 @@ impl Tables {
     ) -> u32 {
         let machines = &estimates.catalogue.machines;
         let name = task.map_or_else(|| flow.kind_name(kind).to_owned(), |task| flow.name(task));
-        let fitting: Vec<bool> = machines.iter().map(|machine| fits(flow, class, machine)).collect();
+        let fitting: Vec<bool> = machines.iter().map(|machine| need(flow, class, machine).is_some()).collect();
         let known: Vec<Option<Known>> = (0..machines.len())
             .map(|machine| estimates.of(&name, machine, expected).filter(|_| fitting[machine]))
             .collect();

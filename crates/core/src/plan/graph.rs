@@ -89,7 +89,7 @@ impl Graph {
         let mut ends = vec![0u64; self.len()];
         for &node in &self.order {
             let begin = self.parents(node).iter().map(|parent| ends[*parent as usize]).max().unwrap_or(0);
-            ends[node as usize] = begin + times[node as usize];
+            ends[node as usize] = begin.saturating_add(times[node as usize]);
         }
         ends
     }
@@ -99,9 +99,11 @@ impl Graph {
         let mut through = self.ends(times);
         let mut rest = vec![0u64; self.len()];
         for &node in self.order.iter().rev() {
-            let behind = self.children(node).iter().map(|child| rest[*child as usize] + times[*child as usize]);
-            rest[node as usize] = behind.max().unwrap_or(0);
-            through[node as usize] += rest[node as usize];
+            let rests =
+                self.children(node).iter().map(|child| rest[*child as usize].saturating_add(times[*child as usize]));
+            let behind = rests.max().unwrap_or(0);
+            rest[node as usize] = behind;
+            through[node as usize] = through[node as usize].saturating_add(behind);
         }
         through
     }
@@ -117,7 +119,7 @@ impl Graph {
         let makespan = ends.iter().copied().max().unwrap_or(0);
         let mut is_critical: Vec<bool> =
             (0..self.len()).map(|node| self.children(node as u32).is_empty() && ends[node] == makespan).collect();
-        for &node in self.order.iter().rev().filter(|_| makespan > 0 || !self.is_empty()) {
+        for &node in self.order.iter().rev() {
             if !is_critical[node as usize] {
                 continue;
             }

@@ -23,7 +23,8 @@ pub fn b_rate(stages: &Stages, budget: u64) -> Assigned {
         }
         layers[layer].push(stage);
     }
-    let mut unspent = 0;
+    // Where the cheapest plan costs nothing, no layer has a share, and what there is goes to the first that wants it.
+    let mut unspent = if least == 0 { budget } else { 0 };
     for layer in layers {
         let mut tasks: Vec<u32> = layer.iter().flat_map(|stage| stages.tasks(*stage)).collect();
         let cheapest: u64 = tasks.iter().map(|task| stages.table(*task).row(0).price).sum();

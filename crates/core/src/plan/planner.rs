@@ -210,7 +210,7 @@ pub fn by_name(policy: &Policy) -> Result<Box<dyn Plan>, BadPolicy> {
         policy.value("first", Priority::Level, "level, longest or descendants", read)
     };
     Ok(match policy.name.as_str() {
-        "fit" => Box::new(Fit(Effort::of(policy.count("schedules", 0)? as usize))),
+        "fit" => Box::new(Fit(Effort::of_policy(policy)?)),
         "cheapest" => Box::new(Extreme::Cheapest),
         "fastest" => Box::new(Extreme::Fastest),
         "optimal" => Box::new(Optimum),
@@ -272,6 +272,10 @@ fn by_halves(asked: &Asked<'_>, deadline: u64, for_budget: impl Fn(u64) -> Plann
     let stages = asked.stages();
     let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
     let mut kept = for_budget(most);
+    if kept.makespan() > deadline && !(asked.may_go_on)() {
+        // Whoever had no time to plan has not found out that nothing is early enough.
+        kept = Planned::unproven(Decided::Types(stages.figures(stages.fastest())));
+    }
     if kept.makespan() > deadline {
         return Err(Infeasible::Deadline { least: kept.makespan() });
     }

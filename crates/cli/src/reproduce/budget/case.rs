@@ -32,6 +32,8 @@ pub enum Way {
     WithoutData,
     /// Every task waits until all that it reads has been brought.
     WithData,
+    /// The same plans, executed on a cluster that has a machine of its own for every task, as planners of types count on.
+    WithMachines,
     /// Instances are rented, with all that is known of them.
     OnInstances,
 }
@@ -41,6 +43,7 @@ impl Way {
         match self {
             Way::WithoutData => "data not planned",
             Way::WithData => "data planned",
+            Way::WithMachines => "data planned, machines for all",
             Way::OnInstances => "on instances",
         }
     }
@@ -83,6 +86,13 @@ fn workers() -> Catalogue {
     catalogue
 }
 
+/// As many machines of each type as there are tasks.
+fn for_all(catalogue: &Catalogue, flow: &Workflow) -> Catalogue {
+    let mut all = catalogue.clone();
+    all.machines.iter_mut().for_each(|machine| machine.count = Some(flow.task_count() as u32));
+    all
+}
+
 impl Job for Case {
     type Outcome = Figures;
 
@@ -120,7 +130,8 @@ impl Job for Case {
         };
         let Ok(planned) = planned else { return Ok(figures) };
         (figures.planned_s, figures.planned_cost) = (planned.makespan() as f64 / 1e9, money(planned.cost()));
-        figures.carry_out(flow, &catalogue, &prepared, &planned);
+        let cluster = if self.way == Way::WithMachines { for_all(&catalogue, flow) } else { catalogue.clone() };
+        figures.carry_out(flow, &cluster, &prepared, &planned);
         Ok(figures)
     }
 

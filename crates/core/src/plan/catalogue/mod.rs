@@ -17,6 +17,7 @@ pub use given::read as read_machines;
 pub use times::{TaskTime, Times, plain, read as read_times};
 pub(super) use written::map;
 
+use super::instances::Need;
 use super::money::Money;
 
 /// Seconds, minutes or hours, in nanoseconds.
@@ -103,9 +104,15 @@ impl Machine {
     /// More cores than any machine has. A simulation makes a place for each core of each machine.
     pub const MOST_CPUS: u32 = 4096;
 
+    /// What it has for tasks.
+    pub fn capacity(&self) -> Need {
+        Need { cpus_milli: u64::from(self.cpus) * 1000, memory_bytes: self.memory_bytes }
+    }
+
     /// How long it takes to bring so many bytes to it.
     pub fn moving(&self, bytes: u64) -> u64 {
-        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.bandwidth.max(1));
+        // Rounded up, so that no bytes come sooner one by one than together.
+        let ns = (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(self.bandwidth.max(1)));
         // Nobody waits for longer than centuries, and sums of it have to stay numbers.
         u64::try_from(ns).unwrap_or(u64::MAX).min(u64::MAX / 8)
     }

@@ -154,40 +154,48 @@ fn time(text: &str) -> Option<u64> {
     number.trim().parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// Line and column of a position.
-fn mark(text: &str, position: u64) -> Mark {
-    let before = text.get(..position as usize).unwrap_or(text);
-    let line = before.matches('\n').count() as u32 + 1;
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1;
-    Mark { line, column, file: 0 }
+/// Lines and columns of positions, each behind the one before.
+struct Marks<'t> {
+    text: &'t str,
+    position: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Marks<'_> {
+    fn at(&mut self, position: u64) -> Mark {
+        let end = usize::try_from(position).unwrap_or(usize::MAX);
+        let passed = self.text.get(self.position..end).unwrap_or("");
+        for letter in passed.chars() {
+            (self.line, self.column) = if letter == '\n' { (self.line + 1, 1) } else { (self.line, self.column + 1) };
+        }
+        self.position += passed.len();
+        Mark { line: self.line, column: self.column, file: 0 }
+    }
 }
 
 fn tree(text: &str) -> Result<Element, Problem> {
     let mut reader = Reader::from_str(text);
+    let mut marks = Marks { text, position: 0, line: 1, column: 1 };
     let mut open = vec![Element::default()];
-    let wrong = |position, error: String| {
-        Problem::new(
-            mark(text, position),
-            format!("this is not XML: {error}"),
-            "look for an element that is not closed",
-        )
+    let wrong = |mark, error: String| {
+        Problem::new(mark, format!("this is not XML: {error}"), "look for an element that is not closed")
     };
     loop {
-        let position = reader.buffer_position();
-        let event = reader.read_event().map_err(|error| wrong(reader.error_position(), error.to_string()))?;
+        let mark = marks.at(reader.buffer_position());
+        let event = match reader.read_event() {
+            Ok(event) => event,
+            Err(error) => return Err(wrong(marks.at(reader.error_position()), error.to_string())),
+        };
         match event {
             Event::Start(start) => {
                 if open.len() > DEPTH_LIMIT {
-                    return Err(Problem::new(
-                        mark(text, position),
-                        "nested too deeply",
-                        "see the manual for an example",
-                    ));
+                    return Err(Problem::new(mark, "nested too deeply", "see the manual for an example"));
                 }
-                open.push(element(&start, mark(text, position)).map_err(|error| wrong(position, error))?);
+                open.push(element(&start, mark).map_err(|error| wrong(mark, error))?);
             }
             Event::Empty(start) => {
-                let element = element(&start, mark(text, position)).map_err(|error| wrong(position, error))?;
+                let element = element(&start, mark).map_err(|error| wrong(mark, error))?;
                 open.last_mut().expect("the root stays").children.push(element);
             }
             Event::End(_) => {
@@ -197,8 +205,7 @@ fn tree(text: &str) -> Result<Element, Problem> {
             Event::Text(words) => open.last_mut().expect("the root stays").text.push_str(&words),
             Event::CData(words) => open.last_mut().expect("the root stays").text.push_str(&words),
             Event::GeneralRef(reference) => {
-                let letters =
-                    resolved(&reference).ok_or_else(|| unknown_reference(&reference, mark(text, position)))?;
+                let letters = resolved(&reference).ok_or_else(|| unknown_reference(&reference, mark))?;
                 open.last_mut().expect("the root stays").text.push_str(&letters);
             }
             Event::Eof if open.len() > 1 => {

@@ -33,6 +33,7 @@ use super::instances::{Problem, Schedule};
 use super::layers::{BRate, BSwap};
 use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
 use super::rented::{BUDGETS, guesses};
+use crate::policy::{BadPolicy, Policy};
 
 /// How much is tried. What a schedule takes is how many places are looked at for its tasks, a tenth of a microsecond each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,11 @@ impl Effort {
     /// So many schedules, or as many as is usual.
     pub fn of(schedules: usize) -> Effort {
         if schedules == 0 { USUAL } else { Effort { schedules, looks: usize::MAX } }
+    }
+
+    /// As much as the name of a planner says: `fit:schedules=500`.
+    pub fn of_policy(policy: &Policy) -> Result<Effort, BadPolicy> {
+        Ok(Effort::of(policy.count("schedules", 0)? as usize))
     }
 }
 
@@ -146,8 +152,9 @@ pub fn fit(
 
 /// All that a search comes across that looks for the best for some limits.
 ///
-/// Half of the effort goes to what does not depend on limits, so that whoever asks for a budget and whoever asks for a deadline know of each other's plans. Who has two
-/// limits knows all that is found for either of them. Whoever has money for the fastest plan of all is not to pay more for it than has to be, so that is searched as well.
+/// Half of the effort goes to what does not depend on limits, so that whoever asks for a budget and whoever asks for a deadline know of each other's plans, and as much again to each
+/// thing that is asked for. Who has two limits knows all that is found for either of them. Whoever has money for the fastest plan of all is not to pay more for it than has to be, so
+/// that is searched as well.
 fn found<'p>(
     problem: &'p Problem<'_>,
     guesses: &'p [Vec<u16>],
@@ -203,10 +210,10 @@ pub fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut
 const FASTER: u64 = 2;
 
 /// Where more money would go: a few schedules that are faster than one for more money, the cheapest first.
-pub fn faster(asked: &Asked<'_>, than: &Schedule, most: usize) -> Vec<Schedule> {
+pub fn faster(asked: &Asked<'_>, than: &Schedule, effort: Effort, most: usize) -> Vec<Schedule> {
     let limits = Limits { budget: None, deadline: Some(than.makespan - than.makespan * FASTER / 100) };
     let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
-    let search = found(asked.problem, &guesses, limits, USUAL, &mut may_go_on);
+    let search = found(asked.problem, &guesses, limits, effort, &mut may_go_on);
     let worth_it = curve(&search.entries).into_iter();
     let worth_it = worth_it.filter(|point| point.cost > than.cost.0 && Some(point.makespan) <= limits.deadline);
     let schedule = |point: Point| search.best_for(Limits { budget: Some(point.cost), deadline: None }).ok();

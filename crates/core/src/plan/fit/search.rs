@@ -52,21 +52,21 @@ impl<'p> Search<'p> {
 
     /// The schedule of a draft.
     pub fn schedule(&self, draft: &Draft) -> Option<Schedule> {
-        self.packed(draft, &mut 0)
+        self.packed(draft, &mut 0, &mut || true)
     }
 
-    fn packed(&self, draft: &Draft, looks: &mut usize) -> Option<Schedule> {
+    fn packed(&self, draft: &Draft, looks: &mut usize, may_go_on: &mut dyn FnMut() -> bool) -> Option<Schedule> {
         let types = draft.guess.map(|guess| self.guesses[guess as usize].as_slice());
-        pack(self.problem, &draft.recipe, types, looks)
+        pack(self.problem, &draft.recipe, types, looks, may_go_on)
     }
 
-    /// Tries a draft, if it was not tried before; says what it takes.
-    fn attempt(&mut self, draft: Draft) -> Option<u64> {
+    /// Tries a draft, if it was not tried before; says what it takes. Before anything is known, nobody is called back.
+    fn attempt(&mut self, draft: Draft, may_go_on: &mut dyn FnMut() -> bool) -> Option<u64> {
         if !self.tried.insert(draft.clone()) {
             return None;
         }
-        let mut looks = 0;
-        let schedule = self.packed(&draft, &mut looks);
+        let (mut looks, is_first) = (0, self.entries.is_empty());
+        let schedule = self.packed(&draft, &mut looks, &mut || is_first || may_go_on());
         self.looks = self.looks.saturating_add(looks);
         let schedule = schedule?;
         let (cost, makespan) = (schedule.cost.0, schedule.makespan);
@@ -91,7 +91,7 @@ impl<'p> Search<'p> {
 
     /// Tries what a search begins with. One draft at least, whatever the effort.
     pub fn seed(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
-        let fastest = self.attempt(Draft::earliest(self.most.clone())).unwrap_or(0);
+        let fastest = self.attempt(Draft::earliest(self.most.clone()), may_go_on).unwrap_or(0);
         let all = self.most.clone();
         let targets = FINE_TARGETS.iter().map(|part| part_of(fastest, *part));
         let mut drafts: Vec<Draft> = targets.map(|target| Draft::cheapest(all.clone(), target, None)).collect();
@@ -100,7 +100,7 @@ impl<'p> Search<'p> {
             if !self.may_try() || !may_go_on() {
                 return;
             }
-            self.attempt(draft);
+            self.attempt(draft, may_go_on);
         }
         self.pack_guesses(None, may_go_on);
     }
@@ -114,7 +114,7 @@ impl<'p> Search<'p> {
                 if !self.may_try() || !may_go_on() {
                     return;
                 }
-                self.attempt(Draft::cheapest(all.clone(), deadline, guess));
+                self.attempt(Draft::cheapest(all.clone(), deadline, guess), may_go_on);
             }
         }
         let Some(budget) = limits.budget else { return };
@@ -126,7 +126,7 @@ impl<'p> Search<'p> {
                 return;
             }
             let draft = Draft::cheapest(all.clone(), middle, None);
-            self.attempt(draft.clone());
+            self.attempt(draft.clone(), may_go_on);
             let cost = self.entries.iter().rev().find(|entry| entry.draft == draft).map(|entry| entry.cost);
             if cost.is_some_and(|cost| cost <= budget) { late_enough = middle } else { too_early = middle }
         }
@@ -144,13 +144,13 @@ impl<'p> Search<'p> {
             let mut earliest = Draft::earliest(self.most.clone());
             earliest.guess = Some(guess);
             let known = self.entries.iter().find(|entry| entry.draft == earliest).map(|entry| entry.makespan);
-            let Some(makespan) = known.or_else(|| self.attempt(earliest)) else { continue };
+            let Some(makespan) = known.or_else(|| self.attempt(earliest, may_go_on)) else { continue };
             let targets = TARGETS.iter().map(|part| part_of(makespan, *part)).chain(deadline);
             for target in targets {
                 if !self.may_guess() || !may_go_on() {
                     return;
                 }
-                self.attempt(Draft::cheapest(self.most.clone(), target, Some(guess)));
+                self.attempt(Draft::cheapest(self.most.clone(), target, Some(guess)), may_go_on);
             }
         }
     }
@@ -169,7 +169,7 @@ impl<'p> Search<'p> {
                 if !self.may_try() || !may_go_on() {
                     return;
                 }
-                self.attempt(draft);
+                self.attempt(draft, may_go_on);
             }
         }
     }
@@ -188,10 +188,12 @@ impl<'p> Search<'p> {
                 |entry: &&Entry| if is_for_cost { (entry.cost, entry.makespan) } else { (entry.makespan, entry.cost) };
             self.entries.iter().min_by_key(key).map_or((1, 1), |entry| (entry.cost.max(1), entry.makespan.max(1)))
         });
-        // Each so many times the one before, since what costs little is what most people want to know about.
-        let part = (turn / 2 % BETWEEN) as f64 / (BETWEEN - 1) as f64;
-        let between =
-            |least: u64, most: u64| Some((least as f64 * (most.max(least) as f64 / least as f64).powf(part)) as u64);
+        // What costs little is what most people want to know about: steps begin small, and become larger as their squares do. In whole numbers, which are the same on every machine.
+        let (part, whole) = (u128::from(turn / 2 % BETWEEN).pow(2), u128::from(BETWEEN - 1).pow(2));
+        let between = |least: u64, most: u64| {
+            let beyond = u128::from(most.saturating_sub(least)) * part / whole;
+            Some(least.saturating_add(beyond as u64))
+        };
         match turn % 2 {
             0 => Limits { budget: between(cheapest.0, fastest.0), deadline: None },
             _ => Limits { budget: None, deadline: between(fastest.1, cheapest.1) },

@@ -21,4 +21,5 @@ mod spans;
 pub use chain::{Link, Waited};
 pub use packer::{Choice, Recipe, latest_ends, pack};
 pub use problem::Problem;
+pub use profile::Need;
 pub use schedule::{Instance, Run, Schedule};

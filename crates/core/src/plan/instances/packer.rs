@@ -30,8 +30,14 @@ pub struct Recipe {
 }
 
 /// Puts all tasks on instances. `types`, if it is there, says on which type each has to be. Nothing if some task fits on no instance of the fleet. `looks` becomes more by
-/// how many places were looked at: that is what it takes.
-pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>, looks: &mut usize) -> Option<Schedule> {
+/// how many places were looked at: that is what it takes. Nothing either if whoever is asked now and then does not want it any more.
+pub fn pack(
+    problem: &Problem<'_>,
+    recipe: &Recipe,
+    types: Option<&[u16]>,
+    looks: &mut usize,
+    may_go_on: &mut dyn FnMut() -> bool,
+) -> Option<Schedule> {
     let all: Vec<u16> = (0..problem.types() as u16).filter(|machine| recipe.fleet[usize::from(*machine)] > 0).collect();
     let usual = usual_times(problem, &all, types)?;
     let ways = ways(problem, &usual);
@@ -45,7 +51,12 @@ pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>, looks
     problem.graph.order().iter().enumerate().for_each(|(at, task)| place[*task as usize] = at);
     order.sort_unstable_by_key(|task| (std::cmp::Reverse(ways[*task as usize]), place[*task as usize]));
     let mut rack = Rack::new(problem);
+    let mut looked = 0;
     for task in order {
+        if *looks - looked > LOOKS_AT_ONCE {
+            looked = *looks;
+            may_go_on().then_some(())?;
+        }
         let latest = latest.get(task as usize).copied();
         let own = types.map(|types| [types[task as usize]]);
         let among = own.as_ref().map_or(all.as_slice(), |own| own.as_slice());
@@ -54,6 +65,9 @@ pub fn pack(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>, looks
     }
     Some(rack.schedule())
 }
+
+/// After so many looks, a thousandth of a second or a few, it is asked whether to go on.
+const LOOKS_AT_ONCE: usize = 20_000;
 
 /// How good a place is: less is better.
 type Merit = (bool, u64, u64);
@@ -82,7 +96,7 @@ fn best(
             places.push((merit(least.end, least.price.0), place));
         }
     }
-    *looks += places.len();
+    *looks += places.len() + wish.looks;
     places.sort_unstable();
     let mut best: Option<(Merit, Offer)> = None;
     for (least, place) in places {

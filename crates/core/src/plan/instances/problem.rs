@@ -1,7 +1,7 @@
 //! What has to be scheduled: tasks with their times and needs, who waits for whom, and what data goes from where to where.
 
-use super::super::catalogue::Catalogue;
-use super::super::estimates::Tables;
+use super::super::catalogue::{Catalogue, Machine};
+use super::super::estimates::{Tables, need};
 use super::super::graph::Graph;
 use super::profile::Need;
 use crate::ids::{ObjectId, TaskId};
@@ -48,17 +48,8 @@ impl<'a> Problem<'a> {
         let edges = flow.tasks().flat_map(|task| flow.children(task).map(move |child| (task.0, child.0)));
         let graph = Graph::new(flow.task_count(), edges.collect()).expect("a workflow has no circles");
         let times = tables.rows.iter().map(|of| of.known.iter().map(|known| Some(known.as_ref()?.time.time_ns)));
-        let machines = 0..catalogue.machines.len() as u16;
-        let need = |class, machine: u16| {
-            let has = capacity(catalogue, machine);
-            let ways = flow.alternatives(class).filter(|demand| flow.demand(*demand).named.is_empty());
-            let asked = ways.map(|demand| flow.resources(demand));
-            // A task takes a slot, and there are as many of these as cores, however little it computes.
-            let mut needs =
-                asked.map(|asked| Need { cpus_milli: asked.cpus_milli.max(1000), memory_bytes: asked.memory_bytes });
-            let fits = |need: &Need| need.cpus_milli <= has.cpus_milli && need.memory_bytes <= has.memory_bytes;
-            needs.find(fits).unwrap_or(has)
-        };
+        let machines = &catalogue.machines;
+        let need_on = |class, machine: &Machine| need(flow, class, machine).unwrap_or(machine.capacity());
         let classes = (0..flow.class_count()).map(crate::ids::ClassId::at);
         let bytes = |object: ObjectId| if moves { flow.expected_size(object).unwrap_or(0) } else { 0 };
         let objects: Vec<Object> = (0..flow.object_count())
@@ -93,7 +84,7 @@ impl<'a> Problem<'a> {
             graph,
             times: times.map(Iterator::collect).collect(),
             table_of: tables.table_of.clone(),
-            needs: classes.map(|class| machines.clone().map(|machine| need(class, machine)).collect()).collect(),
+            needs: classes.map(|class| machines.iter().map(|machine| need_on(class, machine)).collect()).collect(),
             class_of: flow.tasks().map(|task: TaskId| flow.class(task, 1).0).collect(),
             objects,
             first_input,
@@ -125,7 +116,7 @@ impl<'a> Problem<'a> {
 
     /// What a type has.
     pub fn has(&self, machine: u16) -> Need {
-        capacity(self.catalogue, machine)
+        self.catalogue.machines[usize::from(machine)].capacity()
     }
 
     /// How many bytes leave in the end.
@@ -153,9 +144,4 @@ impl<'a> Problem<'a> {
         let bytes = self.inputs(task).iter().map(|object| self.objects[*object as usize].bytes);
         self.moving(bytes.fold(0, u64::saturating_add), machine)
     }
-}
-
-fn capacity(catalogue: &Catalogue, machine: u16) -> Need {
-    let machine = &catalogue.machines[usize::from(machine)];
-    Need { cpus_milli: u64::from(machine.cpus) * 1000, memory_bytes: machine.memory_bytes }
 }

@@ -9,6 +9,13 @@ pub struct Need {
     pub memory_bytes: u64,
 }
 
+impl Need {
+    /// Whether there is as much.
+    pub fn fits_in(self, has: Need) -> bool {
+        self.cpus_milli <= has.cpus_milli && self.memory_bytes <= has.memory_bytes
+    }
+}
+
 /// What is in use from some time on, until the next step.
 #[derive(Clone, Copy, Debug)]
 struct Step {

@@ -65,6 +65,8 @@ pub(super) struct Wish {
     bytes: u64,
     /// How much of that each instance has, or will have.
     here: Vec<u64>,
+    /// How many of those who have any of it were looked at.
+    pub(super) looks: usize,
 }
 
 /// What putting a task somewhere comes to at best.
@@ -122,16 +124,17 @@ impl<'p> Rack<'p> {
         let mut here = std::mem::take(&mut self.here);
         here.clear();
         here.resize(self.open.len(), 0);
-        let mut bytes = 0u64;
+        let (mut bytes, mut looks) = (0u64, 0);
         for &object in self.problem.inputs(task) {
             let size = self.problem.objects[object as usize].bytes;
             bytes = bytes.saturating_add(size);
+            looks += self.holders[object as usize].len();
             for (holder, _) in &self.holders[object as usize] {
                 let here = &mut here[*holder as usize];
                 *here = here.saturating_add(size);
             }
         }
-        Wish { task, ready: self.ready(task), bytes, here }
+        Wish { task, ready: self.ready(task), bytes, here, looks }
     }
 
     /// The wish has been granted, or not.
