@@ -162,6 +162,8 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let Prepared { tables, layout, problem } = &prepared;
     if !rents {
         known::warn_of_what_is_not_minded(catalogue);
+    } else if arguments.charge == Charge::Share {
+        note!("warning: --charge does not count for instances, which are charged as they are rented");
     }
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };

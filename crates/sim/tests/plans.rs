@@ -25,7 +25,8 @@ fn workflow(shape: &str, given: &[(&'static str, &str)]) -> Workflow {
 }
 
 fn machines(billing: &str) -> Catalogue {
-    let text = MACHINES.replace("machines:", &format!("billing: {billing}\nmachines:"));
+    let head = format!("billing: {billing}\ntransfer: {{ in: 0.2, out: 0.9, between: 0.1 }}\nmachines:");
+    let text = MACHINES.replace("machines:", &head);
     read_machines(&text.replace("count:", "start: 60s, count:"), "machines.yaml").expect("it is a catalogue")
 }
 

@@ -159,6 +159,7 @@ impl Rate {
 
 #[cfg(test)]
 mod tests {
+    use super::super::catalogue::read_machines;
     use super::super::planner::by_name;
     use super::super::prepared::with;
     use super::super::rented::Rented;
@@ -196,6 +197,22 @@ mod tests {
         let alone = by_hour.replace("count: 3", "count: 1");
         let (planned, bound) = bounded(&alone, "fit", Limits::default());
         assert_eq!((planned.makespan(), bound), (36 * MINUTE, MINUTE + 65 * MINUTE / 2));
+    }
+
+    #[test]
+    fn a_machine_is_best_had_for_whole_units_or_until_the_end() {
+        let rate = |billing: &str, minutes| {
+            let machines = format!("billing: {billing}\nmachines: {{ m: {{ price: 0.60, start: 1m }} }}");
+            let machines = read_machines(&machines, "m.yaml").unwrap();
+            let Rate { money, time_ns } = Rate::of(&machines.machines[0], minutes * MINUTE)?;
+            Some((money / 10_000_000_000, time_ns / MINUTE))
+        };
+        assert_eq!(
+            [1, 2, 30, 60, 100, 150].map(|minutes| rate("hour", minutes)),
+            [None, Some((60, 1)), Some((60, 29)), Some((60, 59)), Some((60, 59)), Some((120, 119)),]
+        );
+        let least = "{ by: minute, minimum: 2h }";
+        assert_eq!((rate(least, 30), rate(least, 150)), (Some((120, 29)), Some((150, 149))));
     }
 
     #[test]

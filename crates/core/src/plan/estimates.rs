@@ -287,4 +287,40 @@ mod tests {
         let [timeless, too_large, named] = ["z", "w", "g"].map(|kind| vec![kind.to_owned()]);
         assert_eq!(unknown, Unknown { timeless, too_large, named });
     }
+
+    #[test]
+    fn a_task_is_named_as_kinds_are() {
+        let catalogue = read_machines("machines: { a: { price: 1 } }", "m.yaml").unwrap();
+        let given = read_times("times: { s_z: { a: 8s }, 's.z:2': { a: 30s }, 's-y:2': { a: 1s } }", "t.yaml").unwrap();
+        let text = "tasks: { s-z: { foreach: { i: 1..3 }, run: 'q {i}' } }";
+        let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
+        let learnt = Times::default();
+        let estimates =
+            Estimates { catalogue: &catalogue, given: &given, learnt: &learnt, charges_share: false, moves: false };
+        let tables = Tables::of(&flow, &estimates).unwrap();
+        let seconds = |task: usize| tables.tables[tables.table_of[task] as usize].row(0).time / 1_000_000_000;
+        assert_eq!([0, 1, 2].map(seconds), [8, 30, 8]);
+    }
+
+    #[test]
+    fn a_share_is_of_the_cores_that_a_task_would_take_there() {
+        let machines = "machines: { one: { price: 1 }, four: { price: 4, cpus: 4 }, eight: { price: 8, cpus: 8 } }";
+        let catalogue = read_machines(machines, "m.yaml").unwrap();
+        let text = "tasks:\n  least: { run: q, estimate: { time: 1h }, cpus: 0.1 }\n  \
+                    some: { run: q, estimate: { time: 1h }, resources: [{ gpus: 1 }, { cpus: 6 }, { cpus: 2 }] }\n";
+        let flow = Workflow::parse(text, Format::Yaml, "f", &NoFiles).unwrap();
+        let nothing = Times::default();
+        let prices = |charges_share| {
+            let estimates =
+                Estimates { catalogue: &catalogue, given: &nothing, learnt: &nothing, charges_share, moves: false };
+            [0, 1].map(|task| {
+                let class = flow.class(TaskId(task), 1);
+                let price = |machine: &Machine| estimates.price(&flow, class, machine, 3_600_000_000_000);
+                catalogue.machines.iter().map(price).map(|price| price / 1_000_000_000_000).collect::<Vec<u64>>()
+            })
+        };
+        assert_eq!(prices(false), [vec![1, 4, 8], vec![1, 4, 8]]);
+        // A slot is a core, a GPU is nowhere, and six cores are there only on the last.
+        assert_eq!(prices(true), [vec![1, 1, 1], vec![1, 2, 6]]);
+    }
 }

@@ -35,11 +35,11 @@ impl Frontier {
     /// The curve of a planner, found with so many budgets, or read off if it can be.
     pub fn of(asked: &Asked<'_>, planner: &dyn Plan, budgets: u64) -> Frontier {
         let Curve { points, is_exact } = planner.curve(asked).unwrap_or_else(|| {
-            let stages = asked.stages();
+            let (stages, budgets) = (asked.stages(), budgets.max(1));
             let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
             let budget = |at: u64| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64;
             let limits = |at| Limits { budget: Some(budget(at)), deadline: None };
-            let plans = (0..=budgets.max(1)).filter_map(|at| planner.plan(asked, limits(at)).ok());
+            let plans = (0..=budgets).filter_map(|at| planner.plan(asked, limits(at)).ok());
             let points = plans.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() }).collect();
             Curve { points: useful(points), is_exact: false }
         });
@@ -80,7 +80,34 @@ fn knee(points: &[Point]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::planner::by_name;
+    use super::super::prepared::with;
     use super::*;
+
+    const FLOW: &str = "tasks:\n  cut: { noop: true, foreach: { i: 1..3 }, out: 'c{i}', estimate: { time: 60s } }\n  \
+                        join: { noop: true, in: [{ all: cut }], out: j, estimate: { time: 120s } }\n";
+    const MACHINES: &str = "machines: { small: { price: 0.60 }, large: { price: 1.80, speed: 2 } }";
+
+    #[test]
+    fn a_curve_that_cannot_be_read_off_is_found_by_budgets() {
+        let frontier = |planner: &str, budgets| {
+            let planner = by_name(&planner.parse().unwrap()).unwrap();
+            with(FLOW, MACHINES, false, |asked| Frontier::of(asked, planner.as_ref(), budgets))
+        };
+        const CENT: u64 = 10_000_000_000;
+        const SECOND: u64 = 1_000_000_000;
+        let point = |cents, seconds| Point { cost: cents * CENT, makespan: seconds * SECOND };
+        // `join` is worth it first, for a cent, and then all of `cut`, for a cent and a half.
+        let (exact, found) = (frontier("optimal", 1), frontier("greedy-stage", 50));
+        let all = [point(5, 180), point(6, 120), Point { cost: 15 * CENT / 2, makespan: 90 * SECOND }];
+        assert_eq!((exact.points.as_slice(), exact.is_exact), (all.as_slice(), true));
+        assert_eq!((found.points.as_slice(), found.is_exact, found.knee), (all.as_slice(), false, 1));
+        let ends = [all[0], all[2]];
+        assert_eq!(
+            (frontier("greedy-stage", 0).points.as_slice(), found.least_cost(100 * SECOND)),
+            (&ends[..], Some(all[2].cost))
+        );
+    }
 
     #[test]
     fn the_knee_is_where_the_curve_bends() {

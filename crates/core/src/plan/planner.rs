@@ -299,3 +299,43 @@ fn by_halves(asked: &Asked<'_>, deadline: u64, for_budget: impl Fn(u64) -> Plann
     }
     Ok(kept)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::prepared::{Prepared, with};
+    use super::*;
+    use crate::plan::catalogue::read_machines;
+    use crate::workflow::{Format, NoFiles, Workflow};
+
+    const FLOW: &str = "tasks:\n  cut: { noop: true, foreach: { i: 1..3 }, out: 'c{i}', estimate: { time: 60s } }\n  \
+                        join: { noop: true, in: [{ all: cut }], out: j, estimate: { time: 120s } }\n";
+    const MACHINES: &str = "machines: { small: { price: 0.60 }, large: { price: 1.80, speed: 2 } }";
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn who_has_no_time_to_plan_does_not_call_a_deadline_too_early() {
+        let flow = Workflow::parse(FLOW, Format::Yaml, "f", &NoFiles).unwrap();
+        let catalogue = read_machines(MACHINES, "m.yaml").unwrap();
+        let prepared = Prepared::by_speed(&flow, &catalogue, false).unwrap();
+        let asked = prepared.asked(&|| false);
+        for name in NAMES.into_iter().filter(|name| *name != "cheapest") {
+            let planner = by_name(&name.parse().unwrap()).unwrap();
+            let in_time = planner.plan(&asked, Limits { budget: None, deadline: Some(90 * SECOND) });
+            assert!(in_time.as_ref().is_ok_and(|planned| planned.makespan() <= 90 * SECOND), "{name}: {in_time:?}");
+        }
+    }
+
+    #[test]
+    fn the_least_budget_for_a_deadline_is_found_by_halves() {
+        with(FLOW, MACHINES, false, |asked| {
+            for (seconds, cost) in [(90, 75), (119, 75), (120, 60), (179, 60), (180, 50)] {
+                let planned = GreedyStage.for_deadline(asked, seconds * SECOND).unwrap();
+                assert_eq!(planned.cost(), cost * 1_000_000_000, "{seconds}");
+            }
+            assert_eq!(
+                Extreme::Cheapest.for_deadline(asked, 90 * SECOND),
+                Err(Infeasible::Deadline { least: 180 * SECOND })
+            );
+        });
+    }
+}

@@ -11,6 +11,8 @@ use super::stages::{Assigned, Stages};
 use super::table::{Row, Table};
 use crate::rng::Rng;
 
+mod heuristics;
+
 /// A few stages of a few tasks, with small numbers, so that much is equal.
 fn problem(seed: u64, in_a_row: bool) -> Stages {
     let mut rng = Rng::new(seed);

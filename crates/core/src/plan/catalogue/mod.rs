@@ -191,6 +191,14 @@ mod tests {
     }
 
     #[test]
+    fn bytes_come_no_sooner_one_by_one() {
+        let machines = read_machines("machines: { m: { price: 1, bandwidth: 300Mbit } }", "m.yaml").unwrap();
+        let moving = |bytes| machines.machines[0].moving(bytes);
+        assert_eq!((moving(0), moving(1), moving(2), moving(3)), (0, 27, 54, 80));
+        assert_eq!(moving(u64::MAX), u64::MAX / 8);
+    }
+
+    #[test]
     fn a_machine_is_of_the_type_it_is_most_like() {
         let machine = |name: &str, cpus, gib: u64, clock_khz| Machine {
             name: name.to_owned(),

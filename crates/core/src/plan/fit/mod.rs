@@ -266,6 +266,19 @@ mod tests {
     }
 
     #[test]
+    fn who_has_more_money_than_is_needed_does_not_pay_more() {
+        let plan = |budget, deadline| {
+            with(FLOW, MACHINES, |asked| Fit(Effort::of(400)).plan(asked, Limits { budget, deadline }).unwrap())
+        };
+        let fastest = plan(None, None);
+        let least = plan(None, Some(fastest.makespan())).cost();
+        for rich in [None, Some(1_000_000_000_000_000)] {
+            let planned = plan(rich, None);
+            assert_eq!((planned.makespan(), planned.cost()), (fastest.makespan(), least), "{rich:?}");
+        }
+    }
+
+    #[test]
     fn what_is_planned_can_be_carried_out() {
         with(FLOW, MACHINES, |asked| {
             let Curve { points, .. } = Fit(Effort::of(200)).curve(asked).unwrap();
