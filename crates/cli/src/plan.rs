@@ -9,16 +9,17 @@
 mod figures;
 pub mod known;
 mod learnt;
+mod patience;
 mod picture;
 mod places;
 mod read;
 mod why;
 mod words;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, value_parser};
 use throng_core::plan::Money;
@@ -37,6 +38,7 @@ use throng_core::policy::Policy;
 use throng_core::workflow::{Workflow, quantity};
 
 use self::learnt::Taken;
+use self::patience::Patience;
 use self::places::Places;
 pub use self::read::{MachineArguments, Read, read_with};
 use crate::exit::{Code, Failure};
@@ -81,7 +83,7 @@ pub struct Arguments {
     /// Show the curve of cost and makespan, also if there is a limit
     #[arg(long)]
     frontier: bool,
-    /// With how many budgets the curve is found
+    /// With how many budgets the curve of a planner is found; fit, optimal and --instances know theirs without
     #[arg(long, default_value_t = 24, value_name = "N", value_parser = value_parser!(u64).range(1..=1000))]
     points: u64,
     /// Draw the curve as SVG; `-` is standard output
@@ -93,13 +95,13 @@ pub struct Arguments {
     /// Write the plan to a file; `-` is standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// For what a task is charged while it runs: a whole machine, or its share of the cores
+    /// For what a planner of types charges a task while it runs: a whole machine, or its share of the cores
     #[arg(long, default_value = "machine", value_name = "machine|share", value_parser = charge)]
     charge: Charge,
     /// Count on data being wherever it is needed
     #[arg(long)]
     no_transfers: bool,
-    /// How long a search may take before it takes the best plan so far
+    /// How long a search may take before the best plan so far is taken
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = quantity::duration)]
     patience: Duration,
     /// Print as JSON
@@ -168,40 +170,31 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let deadline = arguments.deadline.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let limits = Limits { budget: arguments.budget.map(|money| money.0), deadline };
     let case = Case { flow, catalogue, tables, taken, layout, problem, policy: &arguments.planner, limits };
-    // The plan, what would be one, the curve and what is said about them each have so much time.
-    let (begun, is_cut_short) = (Cell::new(Instant::now()), Cell::new(false));
-    let may_go_on = || {
-        let is_in_time = begun.get().elapsed() < arguments.patience;
-        is_cut_short.set(is_cut_short.get() || !is_in_time);
-        is_in_time
-    };
-    let note_cut_short = || {
-        if is_cut_short.get() {
-            let patience = words::time(u64::try_from(arguments.patience.as_nanos()).unwrap_or(u64::MAX));
-            note!("not all was tried within --patience {patience}: more of it may find better plans");
-        }
-    };
+    let patience = Patience::new(arguments.patience);
+    let may_go_on = || patience.may_go_on();
     let asked = prepared.asked(&may_go_on);
     let planner = planner(&arguments.planner, arguments.instances);
     let wants_plan = limits != Limits::default() || arguments.out.is_some() || arguments.explain;
     let planned = wants_plan.then(|| planner.plan(&asked, limits));
     let mut planned = planned.transpose().map_err(|why| {
-        begun.set(Instant::now());
+        patience.again();
         let remedies = remedies(planner.as_ref(), &asked, limits, &why);
+        patience.rest();
         if arguments.json {
             let mut told = figures::infeasible(&case, &why, &remedies);
-            told["is_cut_short"] = is_cut_short.get().into();
+            told["is_cut_short"] = patience.is_over().into();
             tell!("{told}");
         }
-        note_cut_short();
+        patience.tell();
         words::infeasible(&case, &why, &remedies)
     })?;
     if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
         planned.bound = bound(&asked, limits, planned);
     }
     let wants_frontier = arguments.frontier || arguments.plot.is_some() || !wants_plan;
-    begun.set(Instant::now());
+    patience.again();
     let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
+    patience.rest();
     if let (Some(place), Some(planned)) = (&places.out, &planned) {
         let text = plan_file(&case, planned).write(flow, catalogue);
         write_to(place.file(), |out| out.write_all(text.as_bytes()))?;
@@ -212,16 +205,16 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     }
     if arguments.json {
         let mut told = figures::figures(&case, planned.as_ref(), frontier.as_ref());
-        told["is_cut_short"] = is_cut_short.get().into();
+        told["is_cut_short"] = patience.is_over().into();
         tell!("{told}");
     } else if !places.take_standard_output() {
         words::tell(&case, planned.as_ref(), frontier.as_ref());
         if let Some(planned) = planned.as_ref().filter(|_| arguments.explain) {
-            begun.set(Instant::now());
-            why::tell(&case, &asked, planned);
+            patience.again();
+            why::tell(&case, &asked, planned, || patience.rest());
         }
     }
-    note_cut_short();
+    patience.tell();
     places.written().for_each(|file| note!("wrote {}", file.display()));
     Ok(Code::Done)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use throng_core::ids::TaskId;
 use throng_core::plan::catalogue::{Catalogue, Machine};
 use throng_core::plan::estimates::Tables;
-use throng_core::plan::file::{PlanFile, Rented};
+use throng_core::plan::file::{Placed, PlanFile};
 use throng_core::plan::instances::Instance;
 use throng_core::policy::Policy;
 use throng_core::time::Time;
@@ -131,13 +131,13 @@ pub fn node_counts(plan: &PlanFile, catalogue: &Catalogue) -> Vec<u32> {
     catalogue.machines.iter().enumerate().map(count).collect()
 }
 
-fn fleet(rented: &Rented, catalogue: &Catalogue) -> Vec<u32> {
+fn fleet(rented: &Placed, catalogue: &Catalogue) -> Vec<u32> {
     let mut fleet = vec![0; catalogue.machines.len()];
     rented.instances.iter().for_each(|instance| fleet[usize::from(instance.machine)] += 1);
     fleet
 }
 
-fn held_to_instances(rented: &Rented, catalogue: &Catalogue, lengths: Lengths) -> Held {
+fn held_to_instances(rented: &Placed, catalogue: &Catalogue, lengths: Lengths) -> Held {
     // Nodes are numbered type by type.
     let mut order: Vec<u32> = (0..rented.instances.len() as u32).collect();
     order.sort_by_key(|instance| (rented.instances[*instance as usize].machine, *instance));

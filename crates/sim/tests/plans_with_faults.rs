@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use throng_core::plan::catalogue::read_machines;
-use throng_core::plan::file::{PlanFile, Rented};
+use throng_core::plan::file::{Placed, PlanFile};
 use throng_core::plan::instances::{Instance, Run};
 use throng_core::plan::prepared::Prepared;
 use throng_core::workflow::{Format, NoFiles, Workflow};
@@ -31,7 +31,7 @@ fn run(text: &str, planned: &[(u32, u64)], faults: Faults) -> Outcome {
     let until = runs.iter().map(|run| run.end).max().unwrap_or(0);
     let count = runs.iter().map(|run| run.instance + 1).max().unwrap_or(0);
     let instances = vec![Instance { machine: 0, from: 0, until }; count as usize];
-    let rented = Some(Rented { instances, runs });
+    let rented = Some(Placed { instances, runs });
     let plan = PlanFile { head: Vec::new(), machine_of: vec![0; flow.task_count()], rented };
     let mut cluster = Cluster::new(1, 1).held_to(&plan, &catalogue, &tables, &mut flow);
     cluster.faults = faults;

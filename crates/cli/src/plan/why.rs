@@ -23,8 +23,8 @@ const TOLD_TIMES: usize = 24;
 /// So many faster plans are.
 const TOLD_FASTER: usize = 4;
 
-/// Tells why a plan is as it is.
-pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned) {
+/// Tells why a plan is as it is; `rest` is called when nothing more is searched for.
+pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned, rest: impl FnOnce()) {
     tell!("");
     tell_times(case);
     tell!("");
@@ -33,7 +33,9 @@ pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned) {
         Decided::Instances(schedule) => {
             tell_chain(case, schedule);
             let effort = Effort::of_policy(case.policy).expect("its name has been read");
-            tell_faster(case, schedule, &faster(asked, schedule, effort, TOLD_FASTER));
+            let faster = faster(asked, schedule, effort, TOLD_FASTER);
+            rest();
+            tell_faster(case, schedule, &faster);
         }
     }
 }

@@ -53,7 +53,7 @@ impl Frontier {
 }
 
 /// Plans that are faster than all cheaper ones.
-pub fn useful(mut points: Vec<Point>) -> Vec<Point> {
+pub(super) fn useful(mut points: Vec<Point>) -> Vec<Point> {
     points.sort_unstable_by_key(|point| (point.cost, point.makespan));
     let mut kept: Vec<Point> = Vec::new();
     for point in points {

@@ -57,8 +57,7 @@ impl<'a> Slowest<'a> {
     pub(super) fn take_tied(&mut self, stage: u32, tied: &mut Vec<u32>) {
         let heap = &mut self.heaps[stage as usize];
         let Some(&(slowest, _)) = heap.peek() else { return };
-        while let Some(&(time, Reverse(task))) = heap.peek().filter(|(time, _)| *time == slowest) {
-            debug_assert_eq!(time, slowest);
+        while let Some(&(_, Reverse(task))) = heap.peek().filter(|(time, _)| *time == slowest) {
             heap.pop();
             tied.push(task);
         }

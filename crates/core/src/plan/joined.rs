@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::catalogue::Catalogue;
-use super::file::{NOBODY, NOWHERE, PlanFile, Rented};
+use super::file::{NOBODY, NOWHERE, Placed, PlanFile};
 use super::instances::{Instance, Run};
 use crate::ids::{TaskId, TemplateId};
 use crate::workflow::Workflow;
@@ -88,7 +88,7 @@ pub fn joined(flow: &Workflow, catalogue: &Catalogue, parts: &[PlanFile]) -> Res
             return Err(Unjoinable::Early { task: flow.name(task), before: flow.name(before) });
         }
     }
-    let rented = (rents > 0).then_some(Rented { instances, runs });
+    let rented = (rents > 0).then_some(Placed { instances, runs });
     Ok(PlanFile { head: Vec::new(), machine_of, rented })
 }
 

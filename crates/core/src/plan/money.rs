@@ -49,11 +49,6 @@ impl Money {
         Money(u64::try_from(charge).unwrap_or(u64::MAX))
     }
 
-    /// So many times as much.
-    pub fn times(self, count: u64) -> Money {
-        Money(self.0.saturating_mul(count))
-    }
-
     /// This less that, or none.
     pub fn less(self, other: Money) -> Money {
         Money(self.0.saturating_sub(other.0))

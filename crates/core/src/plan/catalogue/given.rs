@@ -1,10 +1,10 @@
 //! A catalogue of machines as people write it.
 
 use crate::workflow::quantity;
-use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
+use crate::workflow::reading::{Mark, Problem, Problems, Text, Value, unknown_key};
 
 use super::super::money::Money;
-use super::written::{count, cpus, cpus_wanted, entries, is_xml, map, positive, unknown, value};
+use super::written::{count, cpus, cpus_wanted, entries, is_xml, map, positive, value};
 use super::{ANY_MEMORY, Billing, Catalogue, HOUR_NS, MINUTE_NS, Machine, SECOND_NS, Transfer, xml};
 
 const TOP: [&str; 4] = ["currency", "billing", "transfer", "machines"];
@@ -36,7 +36,7 @@ fn catalogue(text: &str, name: &str) -> Result<Catalogue, Problems> {
             "billing" => billing = read_billing(&key, value)?,
             "transfer" => catalogue.transfer = read_transfer(&key, value)?,
             "machines" => machines = map(&key, value, &format!("{{ small: {EXAMPLE} }}"))?,
-            _ => return Err(unknown(&key, "in a file of machines", &TOP).into()),
+            _ => return Err(unknown_key(&key, "in a file of machines", &TOP).into()),
         }
     }
     for (name, value) in machines {
@@ -75,7 +75,7 @@ fn read_machine(name: Text, value: Value, billing: Billing) -> Result<Machine, P
                 machine.bandwidth = self::value(&key, value, "a speed such as 1Gbit", quantity::bandwidth)?;
             }
             "billing" => machine.billing = read_billing(&key, value)?,
-            _ => return Err(unknown(&key, &format!("of the machine `{}`", name.text), &OF_MACHINE)),
+            _ => return Err(unknown_key(&key, &format!("of the machine `{}`", name.text), &OF_MACHINE)),
         }
     }
     if has_price {
@@ -108,7 +108,7 @@ fn read_billing(key: &Text, value: Value) -> Result<Billing, Problem> {
         match key.text.as_str() {
             "by" => billing.unit_ns = self::value(&key, value, wanted, unit)?,
             "minimum" => billing.least_ns = time(&key, value)?,
-            _ => return Err(unknown(&key, "of `billing`", &["by", "minimum"])),
+            _ => return Err(unknown_key(&key, "of `billing`", &["by", "minimum"])),
         }
     }
     Ok(billing)
@@ -121,7 +121,7 @@ fn read_transfer(key: &Text, value: Value) -> Result<Transfer, Problem> {
             "in" => &mut transfer.into,
             "out" => &mut transfer.out,
             "between" => &mut transfer.between,
-            _ => return Err(unknown(&key, "of `transfer`", &["in", "out", "between"])),
+            _ => return Err(unknown_key(&key, "of `transfer`", &["in", "out", "between"])),
         };
         *price = self::value(&key, value, "what a GB costs, such as 0.01", Money::parse)?;
     }

@@ -183,7 +183,7 @@ mod tests {
         let hourly = Billing { unit_ns: HOUR_NS, least_ns: HOUR_NS };
         let price = Money::parse("0.10").unwrap();
         assert_eq!(hourly.charge(price, 1), price);
-        assert_eq!(hourly.charge(price, HOUR_NS + 1), price.times(2));
+        assert_eq!(hourly.charge(price, HOUR_NS + 1), price + price);
         let by_second = Billing { unit_ns: SECOND_NS, least_ns: MINUTE_NS };
         assert_eq!(by_second.charged_ns(5), MINUTE_NS);
         assert_eq!(by_second.charged_ns(MINUTE_NS + 1), MINUTE_NS + SECOND_NS);

@@ -11,9 +11,9 @@
 use std::collections::BTreeMap;
 
 use crate::workflow::quantity;
-use crate::workflow::reading::{Mark, Problem, Problems, Text, Value};
+use crate::workflow::reading::{Mark, Problem, Problems, Text, Value, unknown_key};
 
-use super::written::{entries, is_xml, map, unknown, value};
+use super::written::{entries, is_xml, map, value};
 use super::xml;
 
 /// How long tasks take.
@@ -83,7 +83,7 @@ pub fn read(text: &str, name: &str) -> Result<Times, Problems> {
     }
     for (key, value) in entries {
         if key.text != "times" {
-            return Err(unknown(&key, "in a file of times", &["times"]).into());
+            return Err(unknown_key(&key, "in a file of times", &["times"]).into());
         }
         for (kind, value) in map(&key, value, &format!("{{ align: {EXAMPLE} }}"))? {
             for (machine, value) in map(&kind, value, EXAMPLE)? {
@@ -123,7 +123,7 @@ fn time(machine: &Text, value: Value) -> Result<TaskTime, Problem> {
         match key.text.as_str() {
             "time" => (time.time_ns, has_time) = (one(&key, value)?, true),
             "spread" => time.spread_ns = one(&key, value)?,
-            _ => return Err(unknown(&key, "of a time", &["time", "spread"])),
+            _ => return Err(unknown_key(&key, "of a time", &["time", "spread"])),
         }
     }
     if has_time { Ok(time) } else { Err(Problem::new(mark, "there is no `time`", "write `{ time: 30s, spread: 2s }`")) }

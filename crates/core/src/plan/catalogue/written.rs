@@ -1,8 +1,6 @@
 //! What files about machines have in common: maps of keys, each known, each once, with a value that can be read.
 
-use crate::workflow::reading::{
-    Problem, Problems, Seen, Text, Value, json, note_key, scalar, unknown_key, wrong, yaml,
-};
+use crate::workflow::reading::{Problem, Problems, Seen, Text, Value, json, note_key, scalar, wrong, yaml};
 use crate::workflow::{Format, path};
 
 use super::Machine;
@@ -67,9 +65,4 @@ pub(super) fn cpus(text: &str) -> Result<u32, String> {
 /// What [`cpus`] understands.
 pub(super) fn cpus_wanted() -> String {
     format!("a whole number from 1 to {}", Machine::MOST_CPUS)
-}
-
-/// A key that nobody knows.
-pub(super) fn unknown(key: &Text, place: &str, known: &[&str]) -> Problem {
-    unknown_key(key, place, known)
 }

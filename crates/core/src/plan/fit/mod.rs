@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The thesis leaves it for later. Whoever is charged by the hour does not pay for tasks but for fleets, so fleets are what is searched, and the packer
-//! decides the rest: that is why it wins where hours count. Up to 2,000 tasks, what other planners would do with the same packer is among the drafts, so it is not behind them. It loses where
+//! decides the rest: that is why it wins where hours count. What other planners would do with the same packer is among the drafts, so it is not behind them: all that are quick up to 2,000 tasks, some up to 20,000. It loses where
 //! nobody limits machines and every second is charged for itself: there, `optimal` proves what this only finds.
 //!
 //! The search ends after so many schedules, not after so much time: the same workflow has the same plan on every machine.
@@ -89,7 +89,7 @@ impl Plan for Fit {
     }
 }
 
-/// More tasks than this are not planned by others beside, more than the second only by some of them, and no more than the third also by those that take long.
+/// More tasks than the first are not planned by others as well, more than the second by some of them, and no more than the third also by those that take long.
 const MOST_TASKS: usize = 20_000;
 const MANY_TASKS: usize = 2_000;
 const FEW_TASKS: usize = 300;
@@ -140,7 +140,7 @@ pub fn most(catalogue: &Catalogue, tasks: usize) -> Vec<u32> {
 }
 
 /// The best schedule for some limits that a search finds, or by how much none keeps them.
-pub fn fit(
+pub(super) fn fit(
     problem: &Problem<'_>,
     guesses: &[Vec<u16>],
     limits: Limits,
@@ -188,7 +188,7 @@ fn found<'p>(
 }
 
 /// The best schedule for some limits of those in which each task is on the type that a planner has given it: `guesses` are its plans for many budgets.
-pub fn packed(
+pub(super) fn packed(
     problem: &Problem<'_>,
     guesses: &[Vec<u16>],
     limits: Limits,
@@ -200,7 +200,7 @@ pub fn packed(
 }
 
 /// The curve of all that such a planner comes across.
-pub fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut dyn FnMut() -> bool) -> Curve {
+pub(super) fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut dyn FnMut() -> bool) -> Curve {
     let mut search = Search::new(problem, guesses, Effort::NO_END);
     search.pack_guesses(None, may_go_on);
     Curve { points: curve(&search.entries), is_exact: false }
@@ -221,7 +221,7 @@ pub fn faster(asked: &Asked<'_>, than: &Schedule, effort: Effort, most: usize) -
 }
 
 /// The curve of cost and makespan of all that a search comes across.
-pub fn curve(entries: &[Entry]) -> Vec<Point> {
+fn curve(entries: &[Entry]) -> Vec<Point> {
     useful(entries.iter().map(|entry| Point { cost: entry.cost, makespan: entry.makespan }).collect())
 }
 

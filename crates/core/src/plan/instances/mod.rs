@@ -19,7 +19,7 @@ pub mod schedule;
 mod spans;
 
 pub use chain::{Link, Waited};
-pub use packer::{Choice, Recipe, latest_ends, pack};
+pub use packer::{Choice, Recipe, pack};
 pub use problem::Problem;
 pub use profile::Need;
 pub use schedule::{Instance, Run, Schedule};

@@ -145,7 +145,7 @@ const HALVES: u32 = 20;
 /// By when each task has to end for the run to end by some time. Slack is shared: all tasks may be slower than on their fastest type by the same
 /// part of the way to their cheapest one, as much as the longest way allows. Otherwise the first ones would use up what there is, and the last would have to be as fast as
 /// can be, for any money.
-pub fn latest_ends(problem: &Problem<'_>, among: &[u16], types: Option<&[u16]>, target: u64) -> Vec<u64> {
+fn latest_ends(problem: &Problem<'_>, among: &[u16], types: Option<&[u16]>, target: u64) -> Vec<u64> {
     let count = problem.task_count() as u32;
     let ranges: Vec<(u64, u64)> = (0..count)
         .map(|task| {
