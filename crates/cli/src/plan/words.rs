@@ -194,10 +194,11 @@ fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Vec<String>> {
         let had: u64 = instances().map(|instance| instance.until - instance.from).sum();
         let cost: Money =
             instances().map(|instance| machine.billing.charge(machine.price, instance.until - instance.from)).sum();
-        let is_here = |run: &&Run| of_type(&&schedule.instances[run.instance as usize]);
-        let runs = || schedule.runs.iter().filter(is_here);
-        let ran: u64 = runs().map(|run| run.end - run.begin).sum();
-        let busy = if had == 0 { "–".to_owned() } else { percent(ran as f64 / had as f64 / f64::from(machine.cpus)) };
+        let is_here = |(_, run): &(usize, &Run)| of_type(&&schedule.instances[run.instance as usize]);
+        let runs = || schedule.runs.iter().enumerate().filter(is_here);
+        let cores = |task| case.problem.need(task as u32, number as u16).cpus_milli as f64 / 1000.0;
+        let ran: f64 = runs().map(|(task, run)| cores(task) * (run.end - run.begin) as f64).sum();
+        let busy = if had == 0 { "–".to_owned() } else { percent(ran / had as f64 / f64::from(machine.cpus)) };
         let (tasks, count) = (runs().count() as u64, instances().count() as u64);
         vec![words::thousands(tasks), words::thousands(count), time(had), busy, money(case, cost.0)]
     };
