@@ -83,7 +83,11 @@ fn a_plan_is_a_file_and_a_picture() {
 #[test]
 fn a_task_may_have_times_of_its_own() {
     let sandbox = sandbox();
-    sandbox.write("each.yaml", "tasks: { cut: { foreach: { i: 1..3 }, run: 'cut {i}', estimate: { time: 60s } } }");
+    let trim = "trim: { kind: cut, run: trim, estimate: { time: 80s } }";
+    sandbox.write(
+        "each.yaml",
+        &format!("tasks: {{ cut: {{ foreach: {{ i: 1..3 }}, run: 'cut {{i}}', estimate: {{ time: 60s }} }}, {trim} }}"),
+    );
     sandbox.write("times.yaml", "times: { 'cut:2': { small: { time: 10m, spread: 3s } }, 'cut:9': { small: 1s } }");
     let plan = ["plan", "each.yaml", "--machines", "machines.yaml", "--times", "times.yaml", "--planner", "cheapest"];
     let said = sandbox.throng(&[&plan[..], &["--explain"]].concat()).expect_code(0);
@@ -92,8 +96,8 @@ fn a_task_may_have_times_of_its_own() {
     let lines: Vec<String> =
         told.lines().take(4).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let expected = [
-        "cut small 1 min 00 s derived",
-        "cut large 30.0 s derived",
+        "cut small 1 min 00 s to 1 min 20 s derived",
+        "cut large 30.0 s to 40.0 s derived",
         "cut:2 small 10 min 00 s ± 3.0 s given",
         "cut:2 large 5 min 00 s ± 1.5 s derived",
     ];

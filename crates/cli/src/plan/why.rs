@@ -1,10 +1,10 @@
 //! Why a plan is as it is: how long tasks are thought to take, what makes it as long as it is, and where more money would go.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use throng_core::ids::{KindId, TaskId};
 use throng_core::plan::catalogue::TaskTime;
-use throng_core::plan::estimates::Known;
+use throng_core::plan::estimates::{Known, Source};
 use throng_core::plan::file::instance_names;
 use throng_core::plan::fit::{Effort, faster};
 use throng_core::plan::instances::{Schedule, Waited};
@@ -40,37 +40,46 @@ pub fn tell(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned, rest: impl Fn
     }
 }
 
+/// How long tasks of a kind, or a single one, take on a machine: from the shortest to the longest.
+struct Span {
+    least: TaskTime,
+    most: TaskTime,
+}
+
 /// How long tasks take on each machine, and from where that is known.
 fn tell_times(case: &Case<'_>) {
-    // Tasks that only read or ask for something else are told once.
-    let mut distinct: Vec<(KindId, Option<TaskId>, usize, Known)> = Vec::new();
-    let mut told = BTreeSet::new();
+    type Of = (KindId, Option<TaskId>, usize, Source);
+    let mut spans: BTreeMap<Of, Span> = BTreeMap::new();
     for of in &case.tables.rows {
-        for (machine, known) in of.known.iter().enumerate() {
-            let Some(known) = *known else { continue };
-            let key = (of.kind, of.task, machine, known.time.time_ns, known.time.spread_ns, known.source);
-            if told.insert(key) {
-                distinct.push((of.kind, of.task, machine, known));
-            }
+        let known = of.known.iter().enumerate().filter_map(|(machine, known)| Some((machine, (*known)?)));
+        for (machine, Known { time, source }) in known {
+            let span = spans.entry((of.kind, of.task, machine, source)).or_insert(Span { least: time, most: time });
+            span.least = span.least.min(time);
+            span.most = span.most.max(time);
         }
     }
-    let line = |(kind, task, machine, known): &(KindId, Option<TaskId>, usize, Known)| {
-        let Known { time: TaskTime { time_ns, spread_ns }, source } = *known;
+    let line = |((kind, task, machine, source), span): (&Of, &Span)| {
         let name = task.map_or_else(|| case.flow.kind_name(*kind).to_owned(), |task| case.flow.name(task));
-        let spread = if spread_ns > 0 { format!(" ± {}", time(spread_ns)) } else { String::new() };
         let machine = words::cell(&case.catalogue.machines[*machine].name);
-        [words::cell(&name), machine, time(time_ns), spread, source.word().to_owned()]
+        let [least, most] = [span.least, span.most].map(told);
+        let times = if least == most { most } else { format!("{least} to {most}") };
+        [words::cell(&name), machine, times, source.word().to_owned()]
     };
-    let lines: Vec<[String; 5]> = distinct.iter().take(TOLD_TIMES).map(line).collect();
+    let lines: Vec<[String; 4]> = spans.iter().take(TOLD_TIMES).map(line).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let [of_name, of_machine, of_time, of_spread] = [0, 1, 2, 3].map(width);
+    let [of_name, of_machine, of_time] = [0, 1, 2].map(width);
     tell!("how long tasks take:");
-    for [name, machine, time, spread, source] in &lines {
-        tell!("  {name:<of_name$}  {machine:<of_machine$}  {time:>of_time$}{spread:<of_spread$}  {source}");
+    for [name, machine, times, source] in &lines {
+        tell!("  {name:<of_name$}  {machine:<of_machine$}  {times:>of_time$}  {source}");
     }
-    if distinct.len() > lines.len() {
-        tell!("  and {} more: --json lists all of them", distinct.len() - lines.len());
+    if spans.len() > lines.len() {
+        tell!("  and {} more: --json lists all of them", spans.len() - lines.len());
     }
+}
+
+fn told(of: TaskTime) -> String {
+    let spread = if of.spread_ns > 0 { format!(" ± {}", time(of.spread_ns)) } else { String::new() };
+    format!("{}{spread}", time(of.time_ns))
 }
 
 fn tell_longest_way(case: &Case<'_>, assigned: &Assigned) {

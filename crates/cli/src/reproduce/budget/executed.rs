@@ -140,9 +140,9 @@ fn tell(workflow: &'static str, title: &'static str, results: &Results) -> Secti
         ])
         .into_iter()
         .chain([format!(
-            "Execution is {:.0} s above what is computed without data, on average; {PUBLISHED_ABOVE_S:.0} s in the thesis, which names data as the reason. With data planned, {:.0} s remain: a plan of \
-             types knows neither how many machines there are of each nor which tasks share one, its card and its data. On a cluster that has a machine for every task, {:.1} s of these remain. \
-             When the same planner's tasks are put on instances, {:.1} s remain; of a plan by fit, {:.1} s.",
+            "Execution is {:.0} s above what is computed without data, on average; {PUBLISHED_ABOVE_S:.0} s in the thesis, which names data as the reason. With data planned, {:.0} s remain, \
+             and {:.1} s on a cluster that has a machine for every task: a plan of types does not know which tasks share a machine and its data, nor who has to send to several at once through one card, and \
+             that counts for more than how few machines there are. When the same planner's tasks are put on instances, {:.1} s remain; of a plan by fit, {:.1} s.",
             mean(&plain),
             mean(&moved),
             mean(&alone),

@@ -17,7 +17,7 @@ use super::written::{entries, is_xml, map, value};
 use super::xml;
 
 /// How long tasks take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskTime {
     /// On average.
     pub time_ns: u64,
