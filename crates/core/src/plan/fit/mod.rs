@@ -196,6 +196,7 @@ pub(super) fn packed(
 ) -> Result<Schedule, Infeasible> {
     let mut search = Search::new(problem, guesses, Effort::NO_END);
     search.pack_guesses(limits.deadline, may_go_on);
+    search.revise_all(may_go_on);
     search.best_for(limits)
 }
 
@@ -203,6 +204,7 @@ pub(super) fn packed(
 pub(super) fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut dyn FnMut() -> bool) -> Curve {
     let mut search = Search::new(problem, guesses, Effort::NO_END);
     search.pack_guesses(None, may_go_on);
+    search.revise_all(may_go_on);
     Curve { points: curve(&search.entries), is_exact: false }
 }
 

@@ -155,6 +155,17 @@ impl<'p> Search<'p> {
         }
     }
 
+    /// Tries all that was tried so far once more, with a second look at each schedule.
+    pub fn revise_all(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
+        let drafts: Vec<Draft> = self.entries.iter().map(|entry| entry.draft.revised()).collect();
+        for draft in drafts {
+            if !self.may_try() || !may_go_on() {
+                return;
+            }
+            self.attempt(draft, may_go_on);
+        }
+    }
+
     /// Looks around the most promising drafts, one after the other.
     pub fn climb(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
         let mut turn = 0;

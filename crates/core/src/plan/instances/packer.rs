@@ -6,6 +6,7 @@
 
 use super::problem::Problem;
 use super::rack::{Offer, Place, Rack};
+use super::revise::revised;
 use super::schedule::Schedule;
 
 /// Where a task is best off.
@@ -27,6 +28,8 @@ pub struct Recipe {
     pub fleet: Vec<u32>,
     /// Where tasks are best off.
     pub choice: Choice,
+    /// Whether it is looked from the end whether some are better off elsewhere.
+    pub is_revised: bool,
 }
 
 /// Puts all tasks on instances. `types`, if it is there, says on which type each has to be. Nothing if some task fits on no instance of the fleet. `looks` becomes more by
@@ -63,7 +66,15 @@ pub fn pack(
         let offer = best(&mut rack, recipe, task, among, latest, looks)?;
         rack.take(task, &offer);
     }
-    Some(rack.schedule())
+    let schedule = rack.schedule();
+    if !recipe.is_revised {
+        return Some(schedule);
+    }
+    let early_enough = match recipe.choice {
+        Choice::Earliest => 0,
+        Choice::Cheapest { target } => target,
+    };
+    Some(revised(problem, schedule, &recipe.fleet, types, early_enough, looks))
 }
 
 /// After so many looks, a thousandth of a second or a few, it is asked whether to go on.

@@ -106,7 +106,7 @@ impl Rack<'_> {
     pub(super) fn bring(&mut self, task: u32, instance: u32) -> (u64, u64) {
         let problem = self.problem;
         let machine = self.open[instance as usize].machine;
-        let ready = self.ready(task).max(self.start(machine));
+        let ready = self.ready(task).max(self.open[instance as usize].there);
         let (mut begun, mut there, mut from) = (u64::MAX, ready, ready);
         for &object in problem.inputs(task) {
             if let Some(since) = self.has(object, instance) {

@@ -12,6 +12,8 @@ use crate::plan::Money;
 #[derive(Clone, Debug)]
 struct Open {
     machine: u16,
+    /// When it is there at the earliest.
+    there: u64,
     profile: Profile,
     receives: Spans,
     sends: Spans,
@@ -200,19 +202,32 @@ impl<'p> Rack<'p> {
 
     /// Does what was offered.
     pub(super) fn take(&mut self, task: u32, offer: &Offer) {
-        let Offer { instance, machine, .. } = *offer;
-        if instance as usize == self.open.len() {
-            self.of_type[usize::from(machine)].push(instance);
-            self.open.push(Open {
-                machine,
-                profile: Profile::new(),
-                receives: Spans::default(),
-                sends: Spans::default(),
-                first: u64::MAX,
-                last: 0,
-                charged: Money::ZERO,
-            });
+        if offer.instance as usize == self.open.len() {
+            self.rent(offer.machine, self.start(offer.machine));
         }
+        self.put(task, offer.instance);
+    }
+
+    /// One instance more, which is there from some time on at the earliest.
+    pub(super) fn rent(&mut self, machine: u16, there: u64) -> u32 {
+        let instance = self.open.len() as u32;
+        self.of_type[usize::from(machine)].push(instance);
+        self.open.push(Open {
+            machine,
+            there,
+            profile: Profile::new(),
+            receives: Spans::default(),
+            sends: Spans::default(),
+            first: u64::MAX,
+            last: 0,
+            charged: Money::ZERO,
+        });
+        instance
+    }
+
+    /// Puts a task on an instance that it fits on, as early as can be.
+    pub(super) fn put(&mut self, task: u32, instance: u32) {
+        let machine = self.open[instance as usize].machine;
         let (begun, there) = self.bring(task, instance);
         let time = self.problem.time(task, machine).expect("who is offered a place fits there");
         let (need, has) = (self.problem.need(task, machine), self.problem.has(machine));

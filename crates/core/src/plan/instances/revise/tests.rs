@@ -1,0 +1,85 @@
+use std::fmt::Write;
+
+use super::super::{Choice, Problem, Recipe, Schedule, pack};
+use crate::plan::prepared;
+use crate::rng::Rng;
+
+/// A schedule as the packer makes it, and the same after a second look.
+fn both(problem: &Problem<'_>, recipe: &Recipe) -> Option<(Schedule, Schedule)> {
+    let packed = |is_revised| pack(problem, &Recipe { is_revised, ..recipe.clone() }, None, &mut 0, &mut || true);
+    Some((packed(false)?, packed(true)?))
+}
+
+fn minutes(time: u64) -> u64 {
+    time / 60_000_000_000
+}
+
+const SECONDS: &str = "machines: { one: { price: 0.60, count: 9 } }";
+
+#[test]
+fn who_is_read_late_runs_late_where_it_is_read() {
+    // A long row, and something short that only the last of it reads: at once, on a machine that has to be kept until then.
+    let flow = "tasks:\n  \
+                a: { noop: true, out: [{ path: a, size: 1kB }], estimate: { time: 60m } }\n  \
+                b: { noop: true, in: a, out: [{ path: b, size: 1kB }], estimate: { time: 60m } }\n  \
+                aside: { noop: true, out: [{ path: aside, size: 1kB }], estimate: { time: 1m } }\n  \
+                c: { noop: true, in: [b, aside], out: c, estimate: { time: 60m } }\n";
+    prepared::with(flow, SECONDS, true, |asked| {
+        let recipe = Recipe { fleet: vec![9], choice: Choice::Earliest, is_revised: false };
+        let (packed, revised) = both(asked.problem, &recipe).unwrap();
+        let lengths = |schedule: &Schedule| -> Vec<u64> {
+            schedule.instances.iter().map(|instance| minutes(instance.until - instance.from)).collect()
+        };
+        assert_eq!(lengths(&packed), [180, 120], "kept until it is read");
+        assert_eq!(lengths(&revised), [180, 1], "there just in time");
+        assert_eq!((revised.makespan, minutes(revised.runs[2].begin)), (packed.makespan, 119));
+    });
+}
+
+/// Some tasks of all lengths that read from each other, wait for each other, and read from outside.
+fn drawn(seed: u64) -> (String, String) {
+    let mut rng = Rng::new(seed);
+    let mut flow = "tasks:\n".to_owned();
+    for task in 0..3 + rng.below(25) {
+        let some = |rng: &mut Rng, word: &str| {
+            let others: Vec<String> =
+                (0..task).filter(|_| rng.below(7) == 0).map(|other| format!("{word}{other}")).collect();
+            others.join(", ")
+        };
+        let (read, after) = (some(&mut rng, "o"), some(&mut rng, "t"));
+        let size = ["0", "1kB", "50MB", "2GB"][rng.below(4) as usize];
+        let (seconds, cpus) = ([0, 5, 300, 4000][rng.below(4) as usize], 1 + rng.below(2));
+        let _ = writeln!(
+            flow,
+            "  t{task}: {{ noop: true, cpus: {cpus}, in: [{read}], after: [{after}], out: [{{ path: o{task}, size: {size} }}], estimate: {{ time: {seconds}s }} }}"
+        );
+    }
+    let billing = ["second", "minute", "hour"][rng.below(3) as usize];
+    let machines = format!(
+        "billing: {billing}\ntransfer: {{ between: 0.05 }}\nmachines: {{ small: {{ price: 0.10, cpus: 2, count: 6, start: 1m }}, large: {{ price: 0.35, cpus: 4, speed: 2, count: 3, start: 30s }} }}"
+    );
+    (flow, machines)
+}
+
+#[test]
+fn nothing_is_lost_by_a_second_look() {
+    let mut gained = 0;
+    for seed in 1..=300 {
+        let (flow, machines) = drawn(seed);
+        prepared::with(&flow, &machines, true, |asked| {
+            let earliest = Recipe { fleet: vec![6, 3], choice: Choice::Earliest, is_revised: true };
+            let fastest = both(asked.problem, &earliest).unwrap().0.makespan;
+            for target in [fastest, fastest * 3 / 2, fastest * 4] {
+                for choice in [Choice::Earliest, Choice::Cheapest { target }] {
+                    let (packed, revised) = both(asked.problem, &Recipe { choice, ..earliest.clone() }).unwrap();
+                    assert_eq!(revised.fault(asked.problem), None, "seed {seed}");
+                    assert!(revised.cost <= packed.cost, "seed {seed}");
+                    let most = if choice == Choice::Earliest { packed.makespan } else { packed.makespan.max(target) };
+                    assert!(revised.makespan <= most, "seed {seed}");
+                    gained += u32::from(revised.cost < packed.cost);
+                }
+            }
+        });
+    }
+    assert!(gained > 300, "only {gained} schedules of 1,800 became cheaper");
+}
