@@ -161,7 +161,7 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let read = Read::of(&loaded.flow, &loaded, &arguments.machines)?;
     let (flow, Read { catalogue, taken, .. }) = (&loaded.flow, &read);
     let prepared = read.prepared(flow, arguments.charge == Charge::Share, !arguments.no_transfers)?;
-    let Prepared { tables, layout, problem } = &prepared;
+    let Prepared { tables, layout, problem, .. } = &prepared;
     if !rents {
         known::warn_of_what_is_not_minded(catalogue);
     } else if arguments.charge == Charge::Share {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
-use throng_core::plan::fit::{Effort, Search};
+use throng_core::plan::fit::Search;
 use throng_core::plan::instances::Schedule;
 use throng_core::plan::planner::{Decided, Limits, Plan, Planned, by_name};
 use throng_core::plan::prepared::Prepared;
@@ -112,13 +112,13 @@ impl<'a> Case<'a> {
         let others: Vec<Search<'_>> = all_guesses
             .iter()
             .map(|guesses| {
-                let mut search = Search::new(&self.prepared.problem, guesses, Effort::of(usize::MAX));
+                let mut search = Search::new(&self.prepared.problem, guesses);
                 search.pack_guesses(None, &mut || true);
                 search.revise_all(&mut || true);
                 search
             })
             .collect();
-        let entries = || others.iter().flat_map(|search| &search.entries);
+        let entries = || others.iter().flat_map(|search| search.entries());
         let cheapest = entries().min_by_key(|entry| (entry.cost, entry.makespan)).expect("there are plans");
         let fastest = entries().min_by_key(|entry| (entry.makespan, entry.cost)).expect("there are plans");
         let between = |from: u64, to: u64, part: f64| from + ((to.saturating_sub(from)) as f64 * part) as u64;

@@ -69,6 +69,11 @@ impl Graph {
         self.order.is_empty()
     }
 
+    /// How many edges there are.
+    pub fn edge_count(&self) -> usize {
+        self.children.items.len()
+    }
+
     /// For whom a node waits.
     pub fn parents(&self, node: u32) -> &[u32] {
         self.parents.of_node(node)

@@ -3,7 +3,7 @@
 use super::critical_greedy::CriticalGreedy;
 use super::exchange::{Gain, Loss, Weights};
 use super::extremes::Extreme;
-use super::fit::{Effort, Fit};
+use super::fit::{Effort, Explored, Fit};
 use super::frontier::Curve;
 use super::ggb::Ggb;
 use super::greedy::Greedy;
@@ -54,6 +54,8 @@ pub struct Asked<'a> {
     pub layout: &'a Layout,
     /// The same tasks, for whoever puts them on instances.
     pub problem: &'a Problem<'a>,
+    /// What was found out on the way to earlier plans.
+    pub explored: &'a Explored,
     /// How many tasks can run at once, for whoever minds that.
     pub slots: u64,
     /// Is asked now and then by who may take long.

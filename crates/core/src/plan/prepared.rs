@@ -2,6 +2,7 @@
 
 use super::catalogue::{Catalogue, Times};
 use super::estimates::{Estimates, Tables, Unknown};
+use super::fit::Explored;
 use super::instances::Problem;
 use super::layout::Layout;
 use super::planner::Asked;
@@ -26,6 +27,8 @@ pub struct Prepared<'a> {
     pub layout: Layout,
     /// The tasks as they are to be put on instances.
     pub problem: Problem<'a>,
+    /// What was found out about it on the way to earlier plans.
+    explored: Explored,
 }
 
 impl<'a> Prepared<'a> {
@@ -35,7 +38,7 @@ impl<'a> Prepared<'a> {
         let layout = Layout::of(flow, tables.tables.clone(), |task| tables.table_of[task.index()]);
         let layout = layout.map_err(Unplannable::Stages)?;
         let problem = Problem::of(flow, estimates.catalogue, &tables, estimates.moves);
-        Ok(Prepared { tables, layout, problem })
+        Ok(Prepared { tables, layout, problem, explored: Explored::default() })
     }
 
     /// From estimates and speeds alone.
@@ -48,17 +51,39 @@ impl<'a> Prepared<'a> {
     /// What a planner is asked.
     pub fn asked<'p>(&'p self, may_go_on: &'p dyn Fn() -> bool) -> Asked<'p> {
         let slots = self.problem.catalogue.slots();
-        Asked { layout: &self.layout, problem: &self.problem, slots, may_go_on }
+        Asked { layout: &self.layout, problem: &self.problem, explored: &self.explored, slots, may_go_on }
     }
 }
 
 /// Asks something about a workflow on machines, both as people write them: for tests.
 #[cfg(test)]
 pub(super) fn with<T>(flow: &str, machines: &str, moves: bool, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
+    with_all(flow, machines, moves, &|| true, ask)
+}
+
+/// The same of somebody who may lose patience.
+#[cfg(test)]
+pub(super) fn with_patience<T>(
+    flow: &str,
+    machines: &str,
+    may_go_on: &dyn Fn() -> bool,
+    ask: impl FnOnce(&Asked<'_>) -> T,
+) -> T {
+    with_all(flow, machines, true, may_go_on, ask)
+}
+
+#[cfg(test)]
+fn with_all<T>(
+    flow: &str,
+    machines: &str,
+    moves: bool,
+    may_go_on: &dyn Fn() -> bool,
+    ask: impl FnOnce(&Asked<'_>) -> T,
+) -> T {
     use super::catalogue::read_machines;
     use crate::workflow::{Format, NoFiles};
     let flow = Workflow::parse(flow, Format::Yaml, "f", &NoFiles).unwrap();
     let catalogue = read_machines(machines, "m.yaml").unwrap();
     let prepared = Prepared::by_speed(&flow, &catalogue, moves).unwrap();
-    ask(&prepared.asked(&|| true))
+    ask(&prepared.asked(may_go_on))
 }

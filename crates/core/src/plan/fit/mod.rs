@@ -16,15 +16,17 @@
 mod drafts;
 mod search;
 
-pub use search::{Entry, Search};
+pub use search::{Entry, Known, Search};
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use self::drafts::part_of;
 use super::catalogue::Catalogue;
 use super::critical_greedy::CriticalGreedy;
 use super::exchange::{Gain, Loss, Weights};
 use super::extremes::Extreme;
-use super::frontier::{Curve, Point, useful};
+use super::frontier::{Curve, Point};
 use super::ggb::Ggb;
 use super::greedy::Greedy;
 use super::greedy_stage::GreedyStage;
@@ -47,11 +49,17 @@ pub struct Effort {
 /// So many schedules are enough that more hardly ever help, and so many places are looked at in some ten seconds.
 const USUAL: Effort = Effort { schedules: 6000, looks: 150_000_000 };
 
+/// Parts of the effort: for all of the curve, for each of its ends, and for what is asked for.
+const FOR_THE_CURVE: usize = 2;
+const FOR_AN_END: usize = 8;
+const FOR_A_GOAL: usize = 4;
+
 impl Effort {
     const NO_END: Effort = Effort { schedules: usize::MAX, looks: usize::MAX };
 
-    fn half(self) -> Effort {
-        Effort { schedules: self.schedules / 2, looks: self.looks / 2 }
+    /// One of so many parts.
+    fn part(self, parts: usize) -> Effort {
+        Effort { schedules: self.schedules.div_ceil(parts), looks: self.looks / parts }
     }
 
     /// So many schedules, or as many as is usual.
@@ -65,6 +73,9 @@ impl Effort {
     }
 }
 
+/// What is known of a curve, and by how much effort: kept for whoever asks next.
+pub type Explored = RefCell<Option<(Effort, Known)>>;
+
 /// The planner.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit(pub Effort);
@@ -77,15 +88,12 @@ impl Plan for Fit {
     }
 
     fn plan(&self, asked: &Asked<'_>, limits: Limits) -> Result<Planned, Infeasible> {
-        let mut may_go_on = || (asked.may_go_on)();
-        let schedule = fit(asked.problem, &others(asked), limits, self.0, &mut may_go_on)?;
+        let schedule = found(asked, limits, self.0).best_for(limits)?;
         Ok(Planned::unproven(Decided::Instances(schedule)))
     }
 
     fn curve(&self, asked: &Asked<'_>) -> Option<Curve> {
-        let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
-        let search = found(asked.problem, &guesses, Limits::default(), self.0, &mut may_go_on);
-        Some(Curve { points: curve(&search.entries), is_exact: false })
+        Some(Curve { points: explored(asked, self.0).points(), is_exact: false })
     }
 }
 
@@ -139,52 +147,50 @@ pub fn most(catalogue: &Catalogue, tasks: usize) -> Vec<u32> {
     catalogue.machines.iter().map(|machine| machine.count.unwrap_or(u32::MAX).min(sensible)).collect()
 }
 
-/// The best schedule for some limits that a search finds, or by how much none keeps them.
-pub(super) fn fit(
-    problem: &Problem<'_>,
-    guesses: &[Vec<u16>],
-    limits: Limits,
-    effort: Effort,
-    may_go_on: &mut dyn FnMut() -> bool,
-) -> Result<Schedule, Infeasible> {
-    found(problem, guesses, limits, effort, may_go_on).best_for(limits)
+/// All that a search comes across on the way along the curve. Whoever asks for a limit knows all of it: what the curve shows can be had.
+fn explored<'p>(asked: &Asked<'p>, effort: Effort) -> Search<'p> {
+    if let Some((_, known)) = asked.explored.borrow().as_ref().filter(|(other, _)| *other == effort) {
+        return Search::again(asked.problem, known.clone());
+    }
+    let mut may_go_on = || (asked.may_go_on)();
+    let mut search = Search::new(asked.problem, &others(asked));
+    search.allow(effort.part(FOR_THE_CURVE));
+    search.seed(&mut may_go_on);
+    search.revise_best(Limits::default(), &mut may_go_on);
+    search.climb(Limits::default(), &mut may_go_on);
+    // The ends are what people ask for first. Whoever has money for the fastest plan of all is not to pay more for it than has to be, and likewise for the cheapest.
+    let ends: [fn(&Search<'_>) -> Limits; 3] = [
+        |search| Limits { budget: None, deadline: Some(search.least_time()) },
+        |search| Limits { budget: None, deadline: Some(search.any_time()) },
+        |search| Limits { budget: Some(search.least_cost()), deadline: None },
+    ];
+    for end in ends {
+        let goal = end(&search);
+        pursue(&mut search, goal, effort.part(FOR_AN_END), &mut may_go_on);
+    }
+    if may_go_on() {
+        asked.explored.replace(Some((effort, search.known().clone())));
+    }
+    search
 }
 
-/// All that a search comes across that looks for the best for some limits.
-///
-/// Half of the effort goes to what does not depend on limits, so that whoever asks for a budget and whoever asks for a deadline know of each other's plans, and as much again to each
-/// thing that is asked for. Who has two limits knows all that is found for either of them. Whoever has money for the fastest plan of all is not to pay more for it than has to be, so
-/// that is searched as well.
-fn found<'p>(
-    problem: &'p Problem<'_>,
-    guesses: &'p [Vec<u16>],
-    limits: Limits,
-    effort: Effort,
-    may_go_on: &mut dyn FnMut() -> bool,
-) -> Search<'p> {
-    let mut common = Search::new(problem, guesses, effort.half());
-    common.seed(may_go_on);
-    common.climb(Limits::default(), may_go_on);
-    let mut all = common.clone();
+/// All that a search comes across that looks for the best for some limits. Who has two knows all that is found for either of them.
+fn found<'p>(asked: &Asked<'p>, limits: Limits, effort: Effort) -> Search<'p> {
+    let mut search = explored(asked, effort);
     let has_both = limits.budget.is_some() && limits.deadline.is_some();
     let parts = [Limits { deadline: None, ..limits }, Limits { budget: None, ..limits }];
-    let goals = parts.into_iter().filter(|_| has_both).chain([limits]);
-    let mut pursue = |all: &mut Search<'p>, goal: Limits| {
-        let mut search = common.clone();
-        search.effort = effort;
-        search.aim(goal, may_go_on);
-        search.climb(goal, may_go_on);
-        all.learn(search);
-    };
-    goals.for_each(|goal| pursue(&mut all, goal));
-    let (least_time, least_cost) = all.ends();
-    if !limits.is_for_cost() && all.is_best(limits, |entry| entry.makespan == least_time) {
-        pursue(&mut all, Limits { budget: None, deadline: Some(least_time) });
+    for goal in parts.into_iter().filter(|_| has_both).chain([limits]).filter(|goal| *goal != Limits::default()) {
+        pursue(&mut search, goal, effort.part(FOR_A_GOAL), &mut || (asked.may_go_on)());
     }
-    if limits == Limits::default() {
-        pursue(&mut all, Limits { budget: Some(least_cost), deadline: None });
-    }
-    all
+    search
+}
+
+/// Looks for the best for some limits.
+fn pursue(search: &mut Search<'_>, goal: Limits, effort: Effort, may_go_on: &mut dyn FnMut() -> bool) {
+    search.allow(effort);
+    search.aim(goal, may_go_on);
+    search.revise_best(goal, may_go_on);
+    search.climb(goal, may_go_on);
 }
 
 /// The best schedule for some limits of those in which each task is on the type that a planner has given it: `guesses` are its plans for many budgets.
@@ -194,7 +200,7 @@ pub(super) fn packed(
     limits: Limits,
     may_go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Schedule, Infeasible> {
-    let mut search = Search::new(problem, guesses, Effort::NO_END);
+    let mut search = Search::new(problem, guesses);
     search.pack_guesses(limits.deadline, may_go_on);
     search.revise_all(may_go_on);
     search.best_for(limits)
@@ -202,10 +208,10 @@ pub(super) fn packed(
 
 /// The curve of all that such a planner comes across.
 pub(super) fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut dyn FnMut() -> bool) -> Curve {
-    let mut search = Search::new(problem, guesses, Effort::NO_END);
+    let mut search = Search::new(problem, guesses);
     search.pack_guesses(None, may_go_on);
     search.revise_all(may_go_on);
-    Curve { points: curve(&search.entries), is_exact: false }
+    Curve { points: search.points(), is_exact: false }
 }
 
 /// Who wants it faster wants this much of it at least, in hundredths.
@@ -213,18 +219,12 @@ const FASTER: u64 = 2;
 
 /// Where more money would go: a few schedules that are faster than one for more money, the cheapest first.
 pub fn faster(asked: &Asked<'_>, than: &Schedule, effort: Effort, most: usize) -> Vec<Schedule> {
-    let limits = Limits { budget: None, deadline: Some(than.makespan - than.makespan * FASTER / 100) };
-    let (guesses, mut may_go_on) = (others(asked), || (asked.may_go_on)());
-    let search = found(asked.problem, &guesses, limits, effort, &mut may_go_on);
-    let worth_it = curve(&search.entries).into_iter();
+    let limits = Limits { budget: None, deadline: Some(part_of(than.makespan, 100 - FASTER)) };
+    let search = found(asked, limits, effort);
+    let worth_it = search.points().into_iter();
     let worth_it = worth_it.filter(|point| point.cost > than.cost.0 && Some(point.makespan) <= limits.deadline);
     let schedule = |point: Point| search.best_for(Limits { budget: Some(point.cost), deadline: None }).ok();
     worth_it.take(most).filter_map(schedule).collect()
-}
-
-/// The curve of cost and makespan of all that a search comes across.
-fn curve(entries: &[Entry]) -> Vec<Point> {
-    useful(entries.iter().map(|entry| Point { cost: entry.cost, makespan: entry.makespan }).collect())
 }
 
 #[cfg(test)]
@@ -278,6 +278,41 @@ mod tests {
             let planned = plan(rich, None);
             assert_eq!((planned.makespan(), planned.cost()), (fastest.makespan(), least), "{rich:?}");
         }
+    }
+
+    #[test]
+    fn what_the_curve_shows_can_be_had() {
+        const HOUR: u64 = 3_600_000_000_000;
+        for billing in ["hour", "minute", "second"] {
+            let machines = MACHINES.replace("hour", billing);
+            with(FLOW, &machines, |asked| {
+                let fit = Fit(Effort::of(300));
+                let Curve { points, .. } = fit.curve(asked).unwrap();
+                let plan = |budget, deadline| fit.plan(asked, Limits { budget, deadline }).unwrap();
+                for point in &points {
+                    let fast = plan(Some(point.cost), None);
+                    assert!(fast.makespan() <= point.makespan, "{billing}: {point:?}");
+                    let cheap = plan(None, Some(point.makespan));
+                    assert!(cheap.cost() <= point.cost, "{billing}: {point:?}");
+                }
+                // Whoever has any time pays as little as whoever begins with the money.
+                let least = points[0].cost;
+                assert!((1..200).step_by(20).all(|hours| plan(None, Some(hours * HOUR)).cost() >= least), "{billing}");
+            });
+        }
+    }
+
+    #[test]
+    fn who_has_no_time_to_plan_does_not_call_a_budget_too_small() {
+        let flow = FLOW.replace("1..9", "1..60");
+        let machines =
+            "billing: hour\nmachines: { one: { price: 0.10, cpus: 8 }, two: { price: 3, cpus: 8, speed: 2 } }";
+        prepared::with_patience(&flow, machines, &|| false, |asked| {
+            let earliest = Fit(Effort::of(400)).plan(asked, Limits::default()).unwrap();
+            let budget = earliest.cost() / 2;
+            let planned = Fit(Effort::of(400)).plan(asked, Limits { budget: Some(budget), deadline: None });
+            assert!(planned.as_ref().is_ok_and(|planned| planned.cost() <= budget), "{budget}: {planned:?}");
+        });
     }
 
     #[test]

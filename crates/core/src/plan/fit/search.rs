@@ -1,7 +1,9 @@
 //! The search: the most promising draft is looked around next.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
+use super::super::frontier::{Point, useful};
 use super::super::instances::{Problem, Schedule, pack};
 use super::super::planner::{Infeasible, Limits};
 use super::drafts::{Draft, FINE_TARGETS, TARGETS, beside, first_fleets, part_of};
@@ -28,26 +30,64 @@ const BETWEEN: u64 = 12;
 /// What is beyond the best so far is aimed at by these parts of what it takes or costs, in hundredths.
 const BEYOND_THE_BEST: [u64; 5] = [97, 90, 80, 65, 50];
 
-/// Drafts that were tried.
-#[derive(Clone, Debug)]
-pub struct Search<'p> {
-    problem: &'p Problem<'p>,
-    guesses: &'p [Vec<u16>],
-    /// How much may be tried in all.
-    pub(super) effort: Effort,
-    most: Vec<u32>,
+/// So many schedules that are best for a goal get a second look.
+const REVISED: usize = 40;
+/// Whoever has any time has this many times as much as the slowest schedule takes.
+const ANY_TIME: u64 = 4;
+/// So many types of machines, the cheapest first, are tried one machine of each before anybody is asked whether there is time: what is cheap is not to be called dear only
+/// because there was none.
+const SURELY_TRIED: usize = 4;
+
+/// What a search knows, whatever it is for.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// What planners of types would do.
+    guesses: Rc<[Vec<u16>]>,
     tried: BTreeSet<Draft>,
     /// How many places were looked at.
     looks: usize,
     /// All that gave a schedule.
-    pub entries: Vec<Entry>,
+    entries: Vec<Entry>,
+}
+
+/// Drafts that were tried.
+#[derive(Clone, Debug)]
+pub struct Search<'p> {
+    problem: &'p Problem<'p>,
+    /// How much may be tried in all.
+    effort: Effort,
+    most: Vec<u32>,
+    known: Known,
 }
 
 impl<'p> Search<'p> {
-    /// A search that has not begun.
-    pub fn new(problem: &'p Problem<'p>, guesses: &'p [Vec<u16>], effort: Effort) -> Search<'p> {
+    /// A search that has not begun, and need not end.
+    pub fn new(problem: &'p Problem<'p>, guesses: &[Vec<u16>]) -> Search<'p> {
+        Search::again(problem, Known { guesses: guesses.into(), ..Known::default() })
+    }
+
+    /// A search that goes on from what is known, and need not end.
+    pub(super) fn again(problem: &'p Problem<'p>, known: Known) -> Search<'p> {
         let most = most(problem.catalogue, problem.task_count());
-        Search { problem, guesses, effort, most, tried: BTreeSet::new(), looks: 0, entries: Vec::new() }
+        Search { problem, effort: Effort::NO_END, most, known }
+    }
+
+    /// What it knows.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// All that gave a schedule.
+    pub fn entries(&self) -> &[Entry] {
+        &self.known.entries
+    }
+
+    /// From now on, so much more may be tried.
+    pub(super) fn allow(&mut self, more: Effort) {
+        self.effort = Effort {
+            schedules: self.known.tried.len().saturating_add(more.schedules),
+            looks: self.known.looks.saturating_add(more.looks),
+        };
     }
 
     /// The schedule of a draft.
@@ -56,21 +96,27 @@ impl<'p> Search<'p> {
     }
 
     fn packed(&self, draft: &Draft, looks: &mut usize, may_go_on: &mut dyn FnMut() -> bool) -> Option<Schedule> {
-        let types = draft.guess.map(|guess| self.guesses[guess as usize].as_slice());
+        let types = draft.guess.map(|guess| self.known.guesses[guess as usize].as_slice());
         pack(self.problem, &draft.recipe, types, looks, may_go_on)
     }
 
-    /// Tries a draft, if it was not tried before; says what it takes. Before anything is known, nobody is called back.
+    /// Tries a draft, if it was not tried before; says what it takes.
     fn attempt(&mut self, draft: Draft, may_go_on: &mut dyn FnMut() -> bool) -> Option<u64> {
-        if !self.tried.insert(draft.clone()) {
+        if !self.known.tried.insert(draft.clone()) {
             return None;
         }
-        let (mut looks, is_first) = (0, self.entries.is_empty());
-        let schedule = self.packed(&draft, &mut looks, &mut || is_first || may_go_on());
-        self.looks = self.looks.saturating_add(looks);
-        let schedule = schedule?;
+        let mut looks = 0;
+        let schedule = self.packed(&draft, &mut looks, may_go_on);
+        self.known.looks = self.known.looks.saturating_add(looks);
+        let Some(schedule) = schedule else {
+            // Whoever had no time for it has not tried it.
+            if !may_go_on() {
+                self.known.tried.remove(&draft);
+            }
+            return None;
+        };
         let (cost, makespan) = (schedule.cost.0, schedule.makespan);
-        self.entries.push(Entry { draft, cost, makespan, is_looked_around: false });
+        self.known.entries.push(Entry { draft, cost, makespan, is_looked_around: false });
         Some(makespan)
     }
 
@@ -85,13 +131,16 @@ impl<'p> Search<'p> {
 
     /// Whether there is effort left if all that was tried counts so many times.
     fn may_try_after(&self, times: usize) -> bool {
-        self.tried.len().saturating_mul(times) < self.effort.schedules
-            && self.looks.saturating_mul(times) < self.effort.looks
+        self.known.tried.len().saturating_mul(times) < self.effort.schedules
+            && self.known.looks.saturating_mul(times) < self.effort.looks
     }
 
-    /// Tries what a search begins with. One draft at least, whatever the effort.
-    pub fn seed(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
-        let fastest = self.attempt(Draft::earliest(self.most.clone()), may_go_on).unwrap_or(0);
+    /// Tries what a search begins with: some of it whatever the effort, and without asking anybody.
+    pub(super) fn seed(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
+        let fastest = self.attempt(Draft::earliest(self.most.clone()), &mut || true).unwrap_or(0);
+        for fleet in self.single_machines() {
+            self.attempt(Draft::earliest(fleet), &mut || true);
+        }
         let all = self.most.clone();
         let targets = FINE_TARGETS.iter().map(|part| part_of(fastest, *part));
         let mut drafts: Vec<Draft> = targets.map(|target| Draft::cheapest(all.clone(), target, None)).collect();
@@ -105,11 +154,20 @@ impl<'p> Search<'p> {
         self.pack_guesses(None, may_go_on);
     }
 
+    /// One machine of each of the cheapest types.
+    fn single_machines(&self) -> Vec<Vec<u32>> {
+        let machines = &self.problem.catalogue.machines;
+        let mut types: Vec<usize> = (0..self.most.len()).filter(|machine| self.most[*machine] > 0).collect();
+        types.sort_by_key(|machine| machines[*machine].price);
+        let one = |of: usize| (0..self.most.len()).map(|machine| u32::from(machine == of)).collect();
+        types.into_iter().take(SURELY_TRIED).map(one).collect()
+    }
+
     /// Tries what aims at limits: to be done just by a deadline, or as soon as there is enough money for.
     pub(super) fn aim(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
         let all = self.most.clone();
         if let Some(deadline) = limits.deadline {
-            let guesses = (0..self.guesses.len() as u32).map(Some);
+            let guesses = (0..self.known.guesses.len() as u32).map(Some);
             for guess in std::iter::once(None).chain(guesses) {
                 if !self.may_try() || !may_go_on() {
                     return;
@@ -118,7 +176,7 @@ impl<'p> Search<'p> {
             }
         }
         let Some(budget) = limits.budget else { return };
-        let times = || self.entries.iter().map(|entry| entry.makespan);
+        let times = || self.known.entries.iter().map(|entry| entry.makespan);
         let (Some(mut too_early), Some(mut late_enough)) = (times().min(), times().max()) else { return };
         for _ in 0..HALVES {
             let middle = too_early + (late_enough - too_early) / 2;
@@ -127,23 +185,17 @@ impl<'p> Search<'p> {
             }
             let draft = Draft::cheapest(all.clone(), middle, None);
             self.attempt(draft.clone(), may_go_on);
-            let cost = self.entries.iter().rev().find(|entry| entry.draft == draft).map(|entry| entry.cost);
+            let cost = self.known.entries.iter().rev().find(|entry| entry.draft == draft).map(|entry| entry.cost);
             if cost.is_some_and(|cost| cost <= budget) { late_enough = middle } else { too_early = middle }
         }
     }
 
-    /// Takes over what another search has found.
-    pub(super) fn learn(&mut self, other: Search<'p>) {
-        let known = other.entries.into_iter().filter(|entry| self.tried.insert(entry.draft.clone()));
-        self.entries.extend(known);
-    }
-
     /// Tries what planners of types would do, perhaps for a deadline.
     pub fn pack_guesses(&mut self, deadline: Option<u64>, may_go_on: &mut dyn FnMut() -> bool) {
-        for guess in 0..self.guesses.len() as u32 {
+        for guess in 0..self.known.guesses.len() as u32 {
             let mut earliest = Draft::earliest(self.most.clone());
             earliest.guess = Some(guess);
-            let known = self.entries.iter().find(|entry| entry.draft == earliest).map(|entry| entry.makespan);
+            let known = self.known.entries.iter().find(|entry| entry.draft == earliest).map(|entry| entry.makespan);
             let Some(makespan) = known.or_else(|| self.attempt(earliest, may_go_on)) else { continue };
             let targets = TARGETS.iter().map(|part| part_of(makespan, *part)).chain(deadline);
             for target in targets {
@@ -155,9 +207,30 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Tries all that was tried so far once more, with a second look at each schedule.
+    /// Takes a second look at all schedules so far.
     pub fn revise_all(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
-        let drafts: Vec<Draft> = self.entries.iter().map(|entry| entry.draft.revised()).collect();
+        self.revise(self.known.entries.iter().map(|entry| entry.draft.revised()).collect(), may_go_on);
+    }
+
+    /// Takes a second look at the schedules so far that are best for some limits; without limits, at those of which none is both faster and cheaper.
+    pub(super) fn revise_best(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
+        let mut entries: Vec<&Entry> = self.known.entries.iter().collect();
+        if limits == Limits::default() {
+            entries.sort_by_key(|entry| (entry.cost, entry.makespan));
+            let mut fastest = u64::MAX;
+            entries.retain(|entry| {
+                let is_faster = entry.makespan < fastest;
+                fastest = fastest.min(entry.makespan);
+                is_faster
+            });
+        } else {
+            entries.sort_by(|one, other| score(one, limits).total_cmp(&score(other, limits)));
+            entries.truncate(REVISED);
+        }
+        self.revise(entries.iter().map(|entry| entry.draft.revised()).collect(), may_go_on);
+    }
+
+    fn revise(&mut self, drafts: Vec<Draft>, may_go_on: &mut dyn FnMut() -> bool) {
         for draft in drafts {
             if !self.may_try() || !may_go_on() {
                 return;
@@ -167,14 +240,14 @@ impl<'p> Search<'p> {
     }
 
     /// Looks around the most promising drafts, one after the other.
-    pub fn climb(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
+    pub(super) fn climb(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
         let mut turn = 0;
         while self.may_try() && may_go_on() {
             let aim = if limits == Limits::default() { self.in_turn(turn) } else { self.or_beyond(limits, turn) };
             turn += 1;
             let Some(at) = self.most_promising(aim) else { return };
-            self.entries[at].is_looked_around = true;
-            let draft = self.entries[at].draft.clone();
+            self.known.entries[at].is_looked_around = true;
+            let draft = self.known.entries[at].draft.clone();
             let Some(schedule) = self.schedule(&draft) else { continue };
             for draft in beside(&draft, &schedule, &self.most, aim.deadline) {
                 if !self.may_try() || !may_go_on() {
@@ -187,7 +260,7 @@ impl<'p> Search<'p> {
 
     /// The best draft that was not looked around.
     fn most_promising(&self, limits: Limits) -> Option<usize> {
-        let open = self.entries.iter().enumerate().filter(|(_, entry)| !entry.is_looked_around);
+        let open = self.known.entries.iter().enumerate().filter(|(_, entry)| !entry.is_looked_around);
         let scores = open.map(|(at, entry)| (score(entry, limits), at));
         scores.min_by(|(one, at), (other, place)| one.total_cmp(other).then(at.cmp(place))).map(|(_, at)| at)
     }
@@ -197,7 +270,7 @@ impl<'p> Search<'p> {
         let [fastest, cheapest] = [false, true].map(|is_for_cost| {
             let key =
                 |entry: &&Entry| if is_for_cost { (entry.cost, entry.makespan) } else { (entry.makespan, entry.cost) };
-            self.entries.iter().min_by_key(key).map_or((1, 1), |entry| (entry.cost.max(1), entry.makespan.max(1)))
+            self.known.entries.iter().min_by_key(key).map_or((1, 1), |entry| (entry.cost.max(1), entry.makespan.max(1)))
         });
         // What costs little is what most people want to know about: steps begin small, and become larger as their squares do. In whole numbers, which are the same on every machine.
         let (part, whole) = (u128::from(turn / 2 % BETWEEN).pow(2), u128::from(BETWEEN - 1).pow(2));
@@ -227,18 +300,28 @@ impl<'p> Search<'p> {
             true => (entry.cost, entry.makespan),
             false => (entry.makespan, entry.cost),
         };
-        self.entries.iter().filter(|entry| limits.keeps(entry.cost, entry.makespan)).min_by_key(key)
+        self.known.entries.iter().filter(|entry| limits.keeps(entry.cost, entry.makespan)).min_by_key(key)
     }
 
-    /// The least time that anything takes, and the least that anything costs.
-    pub(super) fn ends(&self) -> (u64, u64) {
-        let of = |figure: fn(&Entry) -> u64| self.entries.iter().map(figure).min().unwrap_or(0);
-        (of(|entry| entry.makespan), of(|entry| entry.cost))
+    /// The least time that anything takes.
+    pub(super) fn least_time(&self) -> u64 {
+        self.known.entries.iter().map(|entry| entry.makespan).min().unwrap_or(0)
     }
 
-    /// Whether something can be said of the best so far that keeps some limits.
-    pub(super) fn is_best(&self, limits: Limits, is: impl Fn(&Entry) -> bool) -> bool {
-        self.best_entry(limits).is_some_and(is)
+    /// More time than anything takes.
+    pub(super) fn any_time(&self) -> u64 {
+        self.known.entries.iter().map(|entry| entry.makespan).max().unwrap_or(0).saturating_mul(ANY_TIME)
+    }
+
+    /// The least that anything costs.
+    pub(super) fn least_cost(&self) -> u64 {
+        self.known.entries.iter().map(|entry| entry.cost).min().unwrap_or(0)
+    }
+
+    /// The curve of cost and makespan of all schedules so far.
+    pub(super) fn points(&self) -> Vec<Point> {
+        let point = |entry: &Entry| Point { cost: entry.cost, makespan: entry.makespan };
+        useful(self.known.entries.iter().map(point).collect())
     }
 
     /// The best schedule so far that keeps some limits.
@@ -250,14 +333,15 @@ impl<'p> Search<'p> {
     }
 
     fn infeasible(&self, Limits { budget, deadline }: Limits) -> Infeasible {
-        let cheapest = self.entries.iter().map(|entry| entry.cost).min().unwrap_or(u64::MAX);
-        let fastest = self.entries.iter().map(|entry| entry.makespan).min().unwrap_or(u64::MAX);
+        let entries = &self.known.entries;
+        let cheapest = entries.iter().map(|entry| entry.cost).min().unwrap_or(u64::MAX);
+        let fastest = entries.iter().map(|entry| entry.makespan).min().unwrap_or(u64::MAX);
         match (budget, deadline) {
             (Some(budget), _) if cheapest > budget => Infeasible::Budget { least: cheapest },
             (_, Some(deadline)) if fastest > deadline => Infeasible::Deadline { least: fastest },
             (budget, deadline) => {
-                let in_time = self.entries.iter().filter(|entry| deadline.is_none_or(|limit| entry.makespan <= limit));
-                let for_money = self.entries.iter().filter(|entry| budget.is_none_or(|limit| entry.cost <= limit));
+                let in_time = entries.iter().filter(|entry| deadline.is_none_or(|limit| entry.makespan <= limit));
+                let for_money = entries.iter().filter(|entry| budget.is_none_or(|limit| entry.cost <= limit));
                 Infeasible::Both {
                     cost_in_time: in_time.map(|entry| entry.cost).min().unwrap_or(u64::MAX),
                     time_for_budget: for_money.map(|entry| entry.makespan).min().unwrap_or(u64::MAX),

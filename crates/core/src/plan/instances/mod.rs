@@ -15,6 +15,7 @@ pub mod packer;
 pub mod problem;
 mod profile;
 mod rack;
+mod readers;
 mod revise;
 pub mod schedule;
 mod spans;

@@ -6,7 +6,7 @@
 
 use super::problem::Problem;
 use super::rack::{Offer, Place, Rack};
-use super::revise::revised;
+use super::revise::{Given, revised};
 use super::schedule::Schedule;
 
 /// Where a task is best off.
@@ -28,7 +28,7 @@ pub struct Recipe {
     pub fleet: Vec<u32>,
     /// Where tasks are best off.
     pub choice: Choice,
-    /// Whether it is looked from the end whether some are better off elsewhere.
+    /// Whether the schedule gets a second look, from its end.
     pub is_revised: bool,
 }
 
@@ -74,7 +74,8 @@ pub fn pack(
         Choice::Earliest => 0,
         Choice::Cheapest { target } => target,
     };
-    Some(revised(problem, schedule, &recipe.fleet, types, early_enough, looks))
+    let given = Given { problem, fleet: &recipe.fleet, types, end: schedule.makespan.max(early_enough) };
+    Some(revised(&given, schedule, looks, may_go_on))
 }
 
 /// After so many looks, a thousandth of a second or a few, it is asked whether to go on.

@@ -4,6 +4,7 @@ use super::super::catalogue::{Catalogue, Machine};
 use super::super::estimates::{Tables, need};
 use super::super::graph::Graph;
 use super::profile::Need;
+use super::readers::Readers;
 use crate::ids::{ObjectId, TaskId};
 use crate::workflow::Workflow;
 
@@ -36,6 +37,9 @@ pub struct Problem<'a> {
     /// The first input of each task, and one more than the last.
     first_input: Vec<u32>,
     inputs: Vec<u32>,
+    /// How much each task reads.
+    read_bytes: Vec<u64>,
+    pub(super) readers: Readers,
     /// The first output of each task, and one more than the last of all.
     first_output: Vec<u32>,
     /// What leaves in the end: results that no task reads.
@@ -71,6 +75,11 @@ impl<'a> Problem<'a> {
             }
             first_input.push(inputs.len() as u32);
         }
+        let of_task = |task: u32| &inputs[first_input[task as usize] as usize..first_input[task as usize + 1] as usize];
+        let size = |object: &u32| objects[*object as usize].bytes;
+        let read_bytes =
+            flow.tasks().map(|task| of_task(task.0).iter().map(size).fold(0, u64::saturating_add)).collect();
+        let readers = Readers::of(flow.task_count(), &objects, of_task);
         // Objects stand in the order of those who make them.
         let (mut first_output, mut outputs) = (vec![0u32], 0);
         for task in flow.tasks() {
@@ -89,6 +98,8 @@ impl<'a> Problem<'a> {
             objects,
             first_input,
             inputs,
+            read_bytes,
+            readers,
             first_output,
             out_bytes,
         }
@@ -141,7 +152,6 @@ impl<'a> Problem<'a> {
 
     /// How long a task waits for its data, if all of it is brought to an instance of a type.
     pub fn moving_all(&self, task: u32, machine: u16) -> u64 {
-        let bytes = self.inputs(task).iter().map(|object| self.objects[*object as usize].bytes);
-        self.moving(bytes.fold(0, u64::saturating_add), machine)
+        self.moving(self.read_bytes[task as usize], machine)
     }
 }

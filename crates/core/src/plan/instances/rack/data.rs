@@ -2,18 +2,14 @@
 
 use super::super::problem::OUTSIDE;
 use super::super::schedule::{Moved, Schedule};
-use super::{Rack, Sent, Wish};
+use super::{Here, LOOKED_AT, Rack, Sent, Wish};
 use crate::plan::Money;
 
-/// With more inputs than this, a task's are not looked at one by one to find out where it could run, only when it is put there.
-const LOOKED_AT: usize = 32;
 /// So many of those who have an object are asked when they could send it.
 const ASKED: usize = 8;
 
 /// So often it is looked from a sender to a receiver and back for a time that suits both.
 const LOOKS: u32 = 4;
-/// So many of those who have an object are considered for sending it in the end, so that somebody is there anyway.
-const CONSIDERED: usize = 64;
 
 /// When data could be somewhere, and how much has to be moved for that.
 #[derive(Clone, Copy, Debug)]
@@ -32,39 +28,34 @@ impl Rack<'_> {
 
     /// When all that a task reads could be on an instance, or on a new one.
     pub(super) fn arrival(&self, wish: &Wish, instance: Option<u32>, machine: u16) -> Arrival {
-        let inputs = self.problem.inputs(wish.task);
         // Nothing can be there before the machine itself is.
         let ready = wish.ready.max(self.start(machine));
-        let mut arrival = Arrival { begun: ready, there: ready, into_bytes: 0, between_bytes: 0 };
-        let (mut left, mut has_begun) = (0u64, false);
-        for &object in inputs {
-            let what = self.problem.objects[object as usize];
-            if let Some(since) = instance.and_then(|instance| self.has(object, instance)) {
-                arrival.there = arrival.there.max(since);
-                continue;
-            }
-            if what.maker == OUTSIDE {
-                arrival.into_bytes = arrival.into_bytes.saturating_add(what.bytes);
-            } else {
-                arrival.between_bytes = arrival.between_bytes.saturating_add(what.bytes);
-            }
-            if inputs.len() > LOOKED_AT {
-                left = left.saturating_add(what.bytes);
-                continue;
-            }
+        let inputs = self.problem.inputs(wish.task);
+        let here = instance.map_or(Here::default(), |instance| wish.here[instance as usize]);
+        let missing = wish.reads.without(here.has);
+        let (into_bytes, between_bytes) = (missing.outside_bytes, missing.made_bytes);
+        if inputs.len() > LOOKED_AT {
+            let length = self.problem.moving(missing.bytes(), machine);
+            let begun = instance.map_or(ready, |instance| self.open[instance as usize].receives.free(ready, length));
+            let there = ready.max(here.since).max(begun.saturating_add(length));
+            return Arrival { begun, there, into_bytes, between_bytes };
+        }
+        let mut arrival = Arrival { begun: ready, there: ready.max(here.since), into_bytes, between_bytes };
+        let mut has_begun = false;
+        let is_here = |object| instance.is_some_and(|instance| self.has(object, instance).is_some());
+        for &object in inputs.iter().filter(|object| !is_here(**object)) {
             let (begin, end, _) = self.sent(object, instance, machine, if has_begun { arrival.there } else { ready });
             if !has_begun {
                 (arrival.begun, has_begun) = (begin, true);
             }
             arrival.there = arrival.there.max(end);
         }
-        if left > 0 {
-            let length = self.problem.moving(left, machine);
-            let begin = instance.map_or(ready, |instance| self.open[instance as usize].receives.free(ready, length));
-            arrival.begun = begin;
-            arrival.there = arrival.there.max(begin.saturating_add(length));
-        }
         arrival
+    }
+
+    /// Since when an instance has an object, if it does.
+    fn has(&self, object: u32, instance: u32) -> Option<u64> {
+        self.holders[object as usize].since(instance)
     }
 
     /// When an object could come to an instance, from some time on, and from whom.
@@ -79,7 +70,7 @@ impl Rack<'_> {
             let begin = received(from, own);
             return (begin, begin.saturating_add(own), OUTSIDE);
         }
-        let holders = self.holders[object as usize].iter().take(ASKED);
+        let holders = self.holders[object as usize].first().iter().take(ASKED);
         let sent = holders.map(|&(holder, since)| {
             let sender = &self.open[holder as usize];
             let length = own.max(self.problem.moving(what.bytes, sender.machine));
@@ -127,7 +118,7 @@ impl Rack<'_> {
                 sender.last = sender.last.max(end);
                 self.reckon(from_whom);
             }
-            self.holders[object as usize].push((instance, end));
+            self.holders[object as usize].add(instance, end);
             (begun, there, from) = (begun.min(begin), there.max(end), begin);
         }
         (begun.min(there), there)
@@ -144,7 +135,7 @@ impl Rack<'_> {
         let mut sent = std::mem::take(&mut self.sent);
         sent.sort_unstable_by_key(|sent| (std::cmp::Reverse(sent.end), sent.object, sent.to));
         for Sent { end, begin, object, sender, to } in sent {
-            let others = self.holders[object as usize].iter().take(CONSIDERED);
+            let others = self.holders[object as usize].first().iter();
             let can_send = others.filter(|(holder, since)| *holder != to && *since <= begin).map(|(holder, _)| *holder);
             let longest = can_send.chain([sender]).max_by_key(|holder| (until[*holder as usize], *holder));
             let until = &mut until[longest.expect("the one who was to send it") as usize];

@@ -1,12 +1,17 @@
 //! Instances while tasks are put on them: what each would mean, and what it means once it is done.
 
 mod data;
+mod holders;
 
-use super::problem::Problem;
+use self::holders::Holders;
+use super::problem::{OUTSIDE, Object, Problem};
 use super::profile::Profile;
 use super::schedule::{Instance, Moved, Run, Schedule};
 use super::spans::Spans;
 use crate::plan::Money;
+
+/// With more inputs than this, a task's are not looked at one by one to find out where it could run, only when it is put there; and of those who have them, only the first.
+const LOOKED_AT: usize = 32;
 
 /// An instance that is in use.
 #[derive(Clone, Debug)]
@@ -56,11 +61,44 @@ pub(super) struct Wish {
     /// When all tasks that it waits for have ended.
     ready: u64,
     /// How much it reads.
-    bytes: u64,
-    /// How much of that each instance has, or will have.
-    here: Vec<u64>,
+    reads: Amount,
+    /// How much of that each instance has, or will have, as far as was looked at.
+    here: Vec<Here>,
     /// How many of those who have any of it were looked at.
     pub(super) looks: usize,
+}
+
+/// How much of something comes from outside, and how much is made by tasks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    outside_bytes: u64,
+    made_bytes: u64,
+}
+
+impl Amount {
+    fn add(&mut self, object: Object) {
+        let bytes = if object.maker == OUTSIDE { &mut self.outside_bytes } else { &mut self.made_bytes };
+        *bytes = bytes.saturating_add(object.bytes);
+    }
+
+    fn bytes(self) -> u64 {
+        self.outside_bytes.saturating_add(self.made_bytes)
+    }
+
+    fn without(self, other: Amount) -> Amount {
+        Amount {
+            outside_bytes: self.outside_bytes.saturating_sub(other.outside_bytes),
+            made_bytes: self.made_bytes.saturating_sub(other.made_bytes),
+        }
+    }
+}
+
+/// What an instance has of what a task reads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Here {
+    has: Amount,
+    /// When the last of it is there.
+    since: u64,
 }
 
 /// What putting a task somewhere comes to at best.
@@ -80,12 +118,12 @@ pub(super) struct Rack<'p> {
     /// The numbers of the instances of each type.
     pub(super) of_type: Vec<Vec<u32>>,
     /// For each object, who has it, and since when.
-    holders: Vec<Vec<(u32, u64)>>,
+    holders: Vec<Holders>,
     runs: Vec<Run>,
     sent: Vec<Sent>,
     moved: Moved,
     /// Kept for the next wish.
-    here: Vec<u64>,
+    here: Vec<Here>,
 }
 
 /// An object that comes to an instance from another.
@@ -105,7 +143,7 @@ impl<'p> Rack<'p> {
             problem,
             open: Vec::new(),
             of_type: vec![Vec::new(); problem.types()],
-            holders: vec![Vec::new(); problem.objects.len()],
+            holders: vec![Holders::default(); problem.objects.len()],
             runs: vec![nowhere; problem.task_count()],
             sent: Vec::new(),
             moved: Moved::default(),
@@ -117,18 +155,21 @@ impl<'p> Rack<'p> {
     pub(super) fn wish(&mut self, task: u32) -> Wish {
         let mut here = std::mem::take(&mut self.here);
         here.clear();
-        here.resize(self.open.len(), 0);
-        let (mut bytes, mut looks) = (0u64, 0);
-        for &object in self.problem.inputs(task) {
-            let size = self.problem.objects[object as usize].bytes;
-            bytes = bytes.saturating_add(size);
-            looks += self.holders[object as usize].len();
-            for (holder, _) in &self.holders[object as usize] {
+        here.resize(self.open.len(), Here::default());
+        let inputs = self.problem.inputs(task);
+        let (mut reads, mut looks) = (Amount::default(), 0);
+        for &object in inputs {
+            let (what, holders) = (self.problem.objects[object as usize], &self.holders[object as usize]);
+            reads.add(what);
+            let holders = if inputs.len() > LOOKED_AT { holders.first() } else { holders.all() };
+            looks += holders.len();
+            for (holder, since) in holders {
                 let here = &mut here[*holder as usize];
-                *here = here.saturating_add(size);
+                here.has.add(what);
+                here.since = here.since.max(*since);
             }
         }
-        Wish { task, ready: self.ready(task), bytes, here, looks }
+        Wish { task, ready: self.ready(task), reads, here, looks }
     }
 
     /// The wish has been granted, or not.
@@ -139,11 +180,11 @@ impl<'p> Rack<'p> {
     /// What it would come to at best to put a task somewhere: if whatever is not there came at once, one thing after the other.
     pub(super) fn least(&self, wish: &Wish, place: Place) -> Option<Least> {
         let (machine, here) = match place {
-            Place::Open(instance) => (self.open[instance as usize].machine, wish.here[instance as usize]),
-            Place::New(machine) => (machine, 0),
+            Place::Open(instance) => (self.open[instance as usize].machine, wish.here[instance as usize].has),
+            Place::New(machine) => (machine, Amount::default()),
         };
         let time = self.problem.time(wish.task, machine)?;
-        let missing = self.problem.moving(wish.bytes.saturating_sub(here), machine);
+        let missing = self.problem.moving(wish.reads.without(here).bytes(), machine);
         let there = wish.ready.max(self.start(machine)).saturating_add(missing);
         let Place::Open(instance) = place else {
             let end = there.saturating_add(time);
@@ -160,11 +201,6 @@ impl<'p> Rack<'p> {
     /// When all tasks that a task waits for have ended.
     fn ready(&self, task: u32) -> u64 {
         self.problem.graph.parents(task).iter().map(|parent| self.runs[*parent as usize].end).max().unwrap_or(0)
-    }
-
-    /// Whether an instance has an object by some time.
-    fn has(&self, object: u32, instance: u32) -> Option<u64> {
-        self.holders[object as usize].iter().find(|(holder, _)| *holder == instance).map(|(_, since)| *since)
     }
 
     /// What it would mean to put a task somewhere.
@@ -240,7 +276,7 @@ impl<'p> Rack<'p> {
         self.runs[task as usize] = run;
         self.reckon(instance);
         for object in self.problem.outputs(task) {
-            self.holders[object as usize].push((run.instance, run.end));
+            self.holders[object as usize].add(run.instance, run.end);
         }
     }
 

@@ -5,8 +5,8 @@ use crate::plan::prepared;
 use crate::rng::Rng;
 
 /// A schedule as the packer makes it, and the same after a second look.
-fn both(problem: &Problem<'_>, recipe: &Recipe) -> Option<(Schedule, Schedule)> {
-    let packed = |is_revised| pack(problem, &Recipe { is_revised, ..recipe.clone() }, None, &mut 0, &mut || true);
+fn both(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>) -> Option<(Schedule, Schedule)> {
+    let packed = |is_revised| pack(problem, &Recipe { is_revised, ..recipe.clone() }, types, &mut 0, &mut || true);
     Some((packed(false)?, packed(true)?))
 }
 
@@ -26,7 +26,7 @@ fn who_is_read_late_runs_late_where_it_is_read() {
                 c: { noop: true, in: [b, aside], out: c, estimate: { time: 60m } }\n";
     prepared::with(flow, SECONDS, true, |asked| {
         let recipe = Recipe { fleet: vec![9], choice: Choice::Earliest, is_revised: false };
-        let (packed, revised) = both(asked.problem, &recipe).unwrap();
+        let (packed, revised) = both(asked.problem, &recipe, None).unwrap();
         let lengths = |schedule: &Schedule| -> Vec<u64> {
             schedule.instances.iter().map(|instance| minutes(instance.until - instance.from)).collect()
         };
@@ -67,19 +67,43 @@ fn nothing_is_lost_by_a_second_look() {
     for seed in 1..=300 {
         let (flow, machines) = drawn(seed);
         prepared::with(&flow, &machines, true, |asked| {
-            let earliest = Recipe { fleet: vec![6, 3], choice: Choice::Earliest, is_revised: true };
-            let fastest = both(asked.problem, &earliest).unwrap().0.makespan;
+            let problem = asked.problem;
+            let mut rng = Rng::new(seed);
+            let fleet = [vec![6, 3], vec![2, 2], vec![4, 1]][rng.below(3) as usize].clone();
+            let drawn: Vec<u16> = (0..problem.task_count()).map(|_| rng.below(2) as u16).collect();
+            let types = [None, Some(drawn.as_slice())][rng.below(2) as usize];
+            let earliest = Recipe { fleet: fleet.clone(), choice: Choice::Earliest, is_revised: true };
+            let fastest = both(problem, &earliest, types).unwrap().0.makespan;
             for target in [fastest, fastest * 3 / 2, fastest * 4] {
                 for choice in [Choice::Earliest, Choice::Cheapest { target }] {
-                    let (packed, revised) = both(asked.problem, &Recipe { choice, ..earliest.clone() }).unwrap();
-                    assert_eq!(revised.fault(asked.problem), None, "seed {seed}");
-                    assert!(revised.cost <= packed.cost, "seed {seed}");
+                    let (packed, revised) = both(problem, &Recipe { choice, ..earliest.clone() }, types).unwrap();
+                    assert_eq!(revised.fault(problem), None, "seed {seed}");
+                    let merit = |schedule: &Schedule| (schedule.cost, schedule.makespan);
+                    assert!(merit(&revised) <= merit(&packed), "seed {seed}");
                     let most = if choice == Choice::Earliest { packed.makespan } else { packed.makespan.max(target) };
                     assert!(revised.makespan <= most, "seed {seed}");
+                    let used = revised.fleet(2);
+                    assert!(used.iter().zip(&fleet).all(|(used, most)| used <= most), "seed {seed}: {used:?}");
+                    let machine = |task: usize| revised.instances[revised.runs[task].instance as usize].machine;
+                    let is_kept = |types: &[u16]| (0..types.len()).all(|task| machine(task) == types[task]);
+                    assert!(types.is_none_or(is_kept), "seed {seed}: another type than decided");
+                    let from = revised.instances.iter().map(|instance| instance.from).min();
+                    assert_eq!(from, Some(0), "seed {seed}: nobody begins");
                     gained += u32::from(revised.cost < packed.cost);
                 }
             }
         });
     }
     assert!(gained > 300, "only {gained} schedules of 1,800 became cheaper");
+}
+
+#[test]
+fn what_would_take_too_long_is_left_and_whoever_has_no_time_is_minded() {
+    let (flow, machines) = drawn(2);
+    prepared::with(&flow, &machines, true, |asked| {
+        let recipe = Recipe { fleet: vec![6, 3], choice: Choice::Earliest, is_revised: true };
+        let packed = pack(asked.problem, &Recipe { is_revised: false, ..recipe.clone() }, None, &mut 0, &mut || true);
+        let hurried = pack(asked.problem, &recipe, None, &mut 0, &mut || false);
+        assert_eq!(packed, hurried);
+    });
 }
