@@ -27,7 +27,7 @@ use throng_core::plan::bound::bound;
 use throng_core::plan::catalogue::Catalogue;
 use throng_core::plan::estimates::Tables;
 use throng_core::plan::file::{PlanFile, exact_seconds};
-use throng_core::plan::frontier::Frontier;
+use throng_core::plan::frontier::{Frontier, Point};
 use throng_core::plan::instances::Problem;
 use throng_core::plan::layout::Layout;
 use throng_core::plan::planner::{self, Bound, Limits, Plan, Planned};
@@ -69,7 +69,7 @@ pub struct Arguments {
     #[command(flatten)]
     machines: MachineArguments,
     /// The most that the run may cost
-    #[arg(long, value_name = "MONEY", value_parser = Money::parse)]
+    #[arg(long, value_name = "MONEY", value_parser = Money::parse, allow_negative_numbers = true)]
     budget: Option<Money>,
     /// The longest that it may take, such as 90s or 1h30m
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
@@ -174,37 +174,50 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     let may_go_on = || patience.may_go_on();
     let asked = prepared.asked(&may_go_on);
     let planner = planner(&arguments.planner, arguments.instances);
+    if let Some(other) = planner.instead(&asked) {
+        note!("warning: so many tasks would take {} too long: {other} plans instead", case.policy);
+    }
     let wants_plan = limits != Limits::default() || arguments.out.is_some() || arguments.explain;
     let planned = wants_plan.then(|| planner.plan(&asked, limits));
     let mut planned = planned.transpose().map_err(|why| {
+        let is_cut_short = patience.is_over();
         patience.again();
         let remedies = remedies(planner.as_ref(), &asked, limits, &why);
         patience.rest();
         if arguments.json {
             let mut told = figures::infeasible(&case, &why, &remedies);
-            told["is_cut_short"] = patience.is_over().into();
+            told["is_cut_short"] = is_cut_short.into();
             tell!("{told}");
         }
         patience.tell();
-        words::infeasible(&case, &why, &remedies)
+        words::infeasible(&case, &why, &remedies, is_cut_short)
     })?;
     if let Some(planned) = planned.as_mut().filter(|planned| planned.bound.is_none()) {
         planned.bound = bound(&asked, limits, planned);
     }
     let wants_frontier = arguments.frontier || arguments.plot.is_some() || !wants_plan;
     patience.again();
-    let frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
+    let mut frontier = wants_frontier.then(|| Frontier::of(&asked, planner.as_ref(), arguments.points));
+    if let (Some(frontier), Some(planned)) = (&mut frontier, &planned) {
+        frontier.include(Point { cost: planned.cost(), makespan: planned.makespan() });
+    }
     patience.rest();
     if let (Some(place), Some(planned)) = (&places.out, &planned) {
-        let text = plan_file(&case, planned).write(flow, catalogue);
+        let text = plan_file(&case, planned, planner.instead(&asked)).write(flow, catalogue);
         write_to(place.file(), |out| out.write_all(text.as_bytes()))?;
     }
     if let (Some(place), Some(frontier)) = (&places.plot, &frontier) {
-        let svg = picture::svg(&case, frontier);
+        let svg = picture::svg(&case, planned.as_ref(), frontier);
         write_to(place.file(), |out| out.write_all(svg.as_bytes()))?;
     }
     if arguments.json {
         let mut told = figures::figures(&case, planned.as_ref(), frontier.as_ref());
+        told["instead"] = planner.instead(&asked).into();
+        if let Some(planned) = planned.as_ref().filter(|_| arguments.explain) {
+            patience.again();
+            told["why"] = why::figures(&case, &asked, planned);
+            patience.rest();
+        }
         told["is_cut_short"] = patience.is_over().into();
         tell!("{told}");
     } else if !places.take_standard_output() {
@@ -219,8 +232,10 @@ pub fn run(arguments: &Arguments) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn plan_file(case: &Case<'_>, planned: &Planned) -> PlanFile {
-    let mut head = vec![("workflow", case.flow.title().to_owned()), ("planner", case.policy.to_string())];
+/// The file of a plan, which may be by another planner than was asked for.
+fn plan_file(case: &Case<'_>, planned: &Planned, instead: Option<&str>) -> PlanFile {
+    let by = instead.map_or_else(|| case.policy.to_string(), |other| format!("{other} instead of {}", case.policy));
+    let mut head = vec![("workflow", case.flow.title().to_owned()), ("planner", by)];
     head.extend(case.limits.budget.map(|budget| ("budget", Money(budget).to_string())));
     head.extend(case.limits.deadline.map(|deadline| ("deadline", exact_seconds(deadline))));
     head.push(("makespan", exact_seconds(planned.makespan())));

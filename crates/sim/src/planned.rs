@@ -102,6 +102,14 @@ impl Cluster {
     }
 }
 
+impl Held {
+    /// Until when somebody may wait because it is planned.
+    pub(crate) fn last_wait(&self) -> Time {
+        let begins = self.begins.iter().copied().max().unwrap_or(0);
+        self.opens.iter().copied().max().unwrap_or(Time::START).max(Time(begins))
+    }
+}
+
 /// Carries a plan out, on machines with nothing else to do; says what happened, and what it would have cost. `out_bytes` leave in the end.
 pub fn carry_out(
     flow: &Workflow,

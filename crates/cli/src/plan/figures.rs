@@ -115,7 +115,7 @@ fn plan(case: &Case<'_>, planned: &Planned) -> Value {
 fn curve(frontier: &Frontier) -> Value {
     let point = |at: usize| {
         let point = frontier.points[at];
-        json!({ "cost": Money(point.cost).to_string(), "makespan_ns": point.makespan, "is_knee": at == frontier.knee })
+        json!({ "cost": Money(point.cost).to_string(), "makespan_ns": point.makespan, "is_knee": frontier.knee == Some(at) })
     };
     json!({
         "is_exact": frontier.is_exact,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use throng_core::plan::frontier::{Frontier, Point};
+use throng_core::plan::planner::Planned;
 
 use super::Case;
 use super::words::{money, time, time_enough};
@@ -19,8 +20,8 @@ const MOST_TICKS: u64 = 5;
 /// With more plans than this, a mark for each would be a thick line.
 const MARKED: usize = 80;
 
-/// The curve, with its knee and its ends marked.
-pub fn svg(case: &Case<'_>, frontier: &Frontier) -> String {
+/// The curve, with its knee, its ends and the plan marked.
+pub fn svg(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) -> String {
     let points = &frontier.points;
     let (least, most) = (points.first().map_or(0, |point| point.cost), points.last().map_or(1, |point| point.cost));
     let slowest = points.first().map_or(1, |point| point.makespan).max(1);
@@ -83,8 +84,15 @@ pub fn svg(case: &Case<'_>, frontier: &Frontier) -> String {
     if points.len() <= MARKED {
         points.iter().for_each(|point| mark(point, "#3b66c9", 3.2, ""));
     }
-    if let Some(knee) = points.get(frontier.knee) {
+    let knee = frontier.knee.map(|knee| points[knee]);
+    let planned = planned.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() });
+    let ends = [points.first(), points.last()].into_iter().flatten();
+    ends.filter(|end| points.len() > 1 && Some(**end) != planned).for_each(|end| mark(end, "#3b66c9", 5.0, ""));
+    if let Some(knee) = knee.as_ref().filter(|knee| Some(**knee) != planned) {
         mark(knee, "#d9822b", 5.0, "knee");
+    }
+    if let Some(plan) = &planned {
+        mark(plan, "#1a7f37", 6.0, if knee == planned { "this plan, the knee" } else { "this plan" });
     }
     out.push_str("</svg>\n");
     out

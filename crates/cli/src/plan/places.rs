@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use throng_core::ids::ObjectId;
+
 use super::Arguments;
 use crate::exit::Failure;
 use crate::load::Loaded;
@@ -70,7 +72,9 @@ impl Places {
         let read = own.chain(&machines.learn_from).chain(&arguments.source.param_files).chain(&loaded.included);
         let read: Vec<PathBuf> = read.map(|file| actual(file)).collect();
         for (option, place) in self.named() {
-            if let Some(file) = place.file().filter(|file| read.contains(&actual(file))) {
+            let Some(file) = place.file() else { continue };
+            let there = actual(file);
+            if read.contains(&there) || is_of_tasks(loaded, &there) {
                 let message = format!("{option} would write over {}, which is read", file.display());
                 return Err(Failure::bad_input(message, "give another file"));
             }
@@ -92,6 +96,14 @@ impl Places {
         let out = self.out.iter().map(|place| ("--out", place));
         out.chain(self.plot.iter().map(|place| ("--plot", place)))
     }
+}
+
+/// Whether a file is there that tasks read or make.
+fn is_of_tasks(loaded: &Loaded, file: &Path) -> bool {
+    let directory = loaded.directory.canonicalize().unwrap_or_else(|_| loaded.directory.clone());
+    let flow = &loaded.flow;
+    let mut names = (0..flow.object_count()).map(|object| flow.object_name(ObjectId::at(object)));
+    file.exists() && names.any(|name| directory.join(name) == file)
 }
 
 /// Where a file is, or would be, whatever it is called.

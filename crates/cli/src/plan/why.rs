@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
 use throng_core::ids::{KindId, TaskId};
+use throng_core::plan::Money;
 use throng_core::plan::catalogue::TaskTime;
 use throng_core::plan::estimates::{Known, Source};
 use throng_core::plan::file::instance_names;
@@ -82,34 +84,102 @@ fn told(of: TaskTime) -> String {
     format!("{}{spread}", time(of.time_ns))
 }
 
+/// One of the longest ways, from its beginning, and what would make all of them shorter.
 fn tell_longest_way(case: &Case<'_>, assigned: &Assigned) {
     let stages = &case.layout.stages;
     let times = stages.times(&assigned.ranks);
-    let (critical, _) = stages.graph().critical(&times);
-    let name = |stage: u32| {
-        let task = case.layout.tasks[stages.tasks(stage).start as usize];
-        let others = stages.tasks(stage).len() - 1;
-        let more = if others > 0 { format!(" and {others} beside it") } else { String::new() };
-        format!("{}{more}", words::cell(&case.flow.name(task)))
+    let (way, others) = longest_way(case, assigned);
+    let also = match others {
+        0 => String::new(),
+        others => format!(", and {} on others that are as long", words::count(others as u64, "stage")),
     };
-    tell!("the longest way: {}", words::count(critical.len() as u64, "stage"));
-    let mut longest = critical.clone();
-    longest.sort_by_key(|stage| (std::cmp::Reverse(times[*stage as usize]), *stage));
-    for stage in longest.iter().take(TOLD) {
-        tell!("  {:>14}  {}", time(times[*stage as usize]), name(*stage));
+    tell!("the longest way: {}{also}", words::count(way.len() as u64, "stage"));
+    for stage in way.iter().take(TOLD) {
+        tell!("  {:>14}  {}", time(times[*stage as usize]), stage_name(case, *stage));
     }
-    let mut offers = next_choices(stages, &assigned.ranks, &critical);
-    offers.sort_by(|one, other| {
-        let worth = u128::from(other.saves) * u128::from(one.costs);
-        worth.cmp(&(u128::from(one.saves) * u128::from(other.costs))).then(one.stage.cmp(&other.stage))
-    });
-    if offers.is_empty() {
-        tell!("more money brings nothing: all of it is on the fastest machines");
+    if way.len() > TOLD {
+        tell!("  and {} behind these", way.len() - TOLD);
+    }
+    let offers = next_choices(stages, &assigned.ranks);
+    if !offers.is_empty() {
+        tell!("where more money would go, the best first:");
+        for offer in offers.iter().take(TOLD) {
+            tell!("  {:>14}  saves {}: {}", money(case, offer.costs), time(offer.saves), stage_name(case, offer.stage));
+        }
         return;
     }
-    tell!("where more money would go, the best first:");
-    for offer in offers.iter().take(TOLD) {
-        tell!("  {:>14}  saves {} of {}", money(case, offer.costs), time(offer.saves), name(offer.stage));
+    match others {
+        0 => tell!("more money brings nothing: all of it is on the fastest machines"),
+        _ => tell!("no stage alone makes it shorter: several ways are as long"),
+    }
+}
+
+/// The stages of a longest way in their order, and how many more are on others.
+fn longest_way(case: &Case<'_>, assigned: &Assigned) -> (Vec<u32>, usize) {
+    let stages = &case.layout.stages;
+    let times = stages.times(&assigned.ranks);
+    let (critical, _) = stages.graph().critical(&times);
+    let way = stages.graph().longest_way(&times);
+    let others = critical.len() - way.len();
+    (way, others)
+}
+
+fn stage_name(case: &Case<'_>, stage: u32) -> String {
+    let stages = &case.layout.stages;
+    let task = case.layout.tasks[stages.tasks(stage).start as usize];
+    let others = stages.tasks(stage).len() - 1;
+    let more = if others > 0 { format!(" and {others} beside it") } else { String::new() };
+    format!("{}{more}", words::cell(&case.flow.name(task)))
+}
+
+/// The same for programs: what makes it as long as it is, and where more money would go.
+pub fn figures(case: &Case<'_>, asked: &Asked<'_>, planned: &Planned) -> Value {
+    let amount = |cost: u64| Money(cost).to_string();
+    match &planned.decided {
+        Decided::Types(assigned) => {
+            let stages = &case.layout.stages;
+            let times = stages.times(&assigned.ranks);
+            let names = |stage: u32| -> Vec<String> {
+                stages.tasks(stage).map(|task| case.flow.name(case.layout.tasks[task as usize])).collect()
+            };
+            let (way, _) = longest_way(case, assigned);
+            let way = way.into_iter().map(|stage| json!({ "tasks": names(stage), "time_ns": times[stage as usize] }));
+            let offers = next_choices(stages, &assigned.ranks).into_iter();
+            let offers = offers.map(
+                |offer| json!({ "tasks": names(offer.stage), "costs": amount(offer.costs), "saves_ns": offer.saves }),
+            );
+            json!({ "longest_way": way.collect::<Vec<_>>(), "more_money": offers.collect::<Vec<_>>() })
+        }
+        Decided::Instances(schedule) => {
+            let names = instance_names(&schedule.instances, case.catalogue);
+            let chain = schedule.chain(&case.problem.graph).into_iter().map(|link| {
+                let run = schedule.runs[link.task as usize];
+                let (waited_for, other, data_ns) = match link.waited {
+                    Waited::ForNothing => ("nothing", None, 0),
+                    Waited::ForMachine => ("instance", None, 0),
+                    Waited::ForTask { task, data_ns } => ("task", Some(task), data_ns),
+                    Waited::ForRoom { task } => ("room", Some(task), 0),
+                };
+                json!({
+                    "task": case.flow.name(TaskId(link.task)),
+                    "instance": names[run.instance as usize],
+                    "from_ns": run.begin,
+                    "until_ns": run.end,
+                    "waited_for": waited_for,
+                    "behind": other.map(|task| case.flow.name(TaskId(task))),
+                    "data_ns": data_ns,
+                })
+            });
+            let effort = Effort::of_policy(case.policy).expect("its name has been read");
+            let faster = faster(asked, schedule, effort, TOLD_FASTER).into_iter().map(|better| {
+                let fleet = better.fleet(case.catalogue.machines.len());
+                let counts = case.catalogue.machines.iter().zip(fleet);
+                let counts: serde_json::Map<String, Value> =
+                    counts.map(|(machine, count)| (machine.name.clone(), count.into())).collect();
+                json!({ "cost": amount(better.cost.0), "makespan_ns": better.makespan, "instances": counts })
+            });
+            json!({ "chain": chain.collect::<Vec<_>>(), "more_money": faster.collect::<Vec<_>>() })
+        }
     }
 }
 

@@ -78,7 +78,7 @@ pub fn tell(case: &Case<'_>, planned: Option<&Planned>, frontier: Option<&Fronti
     }
     if let Some(frontier) = frontier {
         tell!("");
-        tell_frontier(case, frontier);
+        tell_frontier(case, planned, frontier);
     }
 }
 
@@ -161,8 +161,16 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
         tell!("  {name:<width$}{cells}");
     };
     line("machine", &mut columns.iter().map(|column| (*column).to_owned()));
-    for (name, cells) in names.zip(rows) {
-        line(&name, &mut cells.into_iter());
+    // What is not used says nothing: a large catalogue would hide what is.
+    let (used, unused): (Vec<_>, Vec<_>) = names.zip(rows).partition(|(_, cells)| cells.is_some());
+    for (name, cells) in used {
+        line(&name, &mut cells.into_iter().flatten());
+    }
+    if !unused.is_empty() {
+        let names: Vec<String> = unused.iter().take(TOLD_UNUSED).map(|(name, _)| name.clone()).collect();
+        let more = unused.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        tell!("  not used: {}{more}", names.join(", "));
     }
     if let Decided::Instances(schedule) = &planned.decided {
         let data = Schedule::charge_for_data(case.problem, &schedule.moved);
@@ -172,8 +180,11 @@ fn tell_plan(case: &Case<'_>, planned: &Planned) {
     }
 }
 
-/// For each type: how many tasks, how long they run, what that costs.
-fn rows_of_types(case: &Case<'_>, assigned: &Assigned) -> Vec<Vec<String>> {
+/// So many types that are not used are told.
+const TOLD_UNUSED: usize = 8;
+
+/// For each type that is used: how many tasks, how long they run, what that costs.
+fn rows_of_types(case: &Case<'_>, assigned: &Assigned) -> Vec<Option<Vec<String>>> {
     let stages = &case.layout.stages;
     let mut rows = vec![(0u64, 0u64, 0u64); case.catalogue.machines.len()];
     for task in 0..stages.task_count() as u32 {
@@ -181,12 +192,13 @@ fn rows_of_types(case: &Case<'_>, assigned: &Assigned) -> Vec<Vec<String>> {
         let (tasks, time, cost) = &mut rows[usize::from(row.machine)];
         (*tasks, *time, *cost) = (*tasks + 1, *time + row.time, *cost + row.price);
     }
-    let cells = |(tasks, length, cost)| vec![words::thousands(tasks), time(length), money(case, cost)];
+    let cells =
+        |(tasks, length, cost)| (tasks > 0).then(|| vec![words::thousands(tasks), time(length), money(case, cost)]);
     rows.into_iter().map(cells).collect()
 }
 
-/// For each type: how many tasks, on how many instances, for how long these are had, how much of that their cores are busy, what they cost.
-fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Vec<String>> {
+/// For each type that is used: how many tasks, on how many instances, for how long these are had, how much of that their cores are busy, what they cost.
+fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Option<Vec<String>>> {
     let row = |number: usize| {
         let machine = &case.catalogue.machines[number];
         let of_type = |instance: &&Instance| usize::from(instance.machine) == number;
@@ -200,7 +212,8 @@ fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Vec<String>> {
         let ran: f64 = runs().map(|(task, run)| cores(task) * (run.end - run.begin) as f64).sum();
         let busy = if had == 0 { "–".to_owned() } else { percent(ran / had as f64 / f64::from(machine.cpus)) };
         let (tasks, count) = (runs().count() as u64, instances().count() as u64);
-        vec![words::thousands(tasks), words::thousands(count), time(had), busy, money(case, cost.0)]
+        (count > 0)
+            .then(|| vec![words::thousands(tasks), words::thousands(count), time(had), busy, money(case, cost.0)])
     };
     (0..case.catalogue.machines.len()).map(row).collect()
 }
@@ -208,17 +221,28 @@ fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Vec<String>> {
 /// So many plans of a curve are listed.
 const LISTED: usize = 24;
 
-/// Plans of a curve that are listed: the ends, the knee, and some between.
+/// Plans of a curve that are listed: the ends, the knee, and some between, of which each looks faster than the one before.
 pub fn listed(frontier: &Frontier) -> Vec<(usize, Point)> {
-    let count = frontier.points.len();
-    let some = |at: usize| at * (count - 1) / (LISTED.min(count).max(2) - 1);
-    let mut places: Vec<usize> = (0..LISTED.min(count)).map(some).chain([frontier.knee]).collect();
+    let points = &frontier.points;
+    let is_end = |at: usize| at == 0 || at + 1 == points.len() || Some(at) == frontier.knee;
+    let mut shown = String::new();
+    let mut places: Vec<usize> = Vec::new();
+    for (at, point) in points.iter().enumerate() {
+        let told = time_enough(point.makespan);
+        if is_end(at) || told != shown {
+            places.push(at);
+            shown = told;
+        }
+    }
+    let count = places.len();
+    let some = |at: usize| places[at * (count - 1) / (LISTED.min(count).max(2) - 1)];
+    let mut places: Vec<usize> = (0..LISTED.min(count)).map(some).chain(frontier.knee).collect();
     places.sort_unstable();
     places.dedup();
-    places.into_iter().filter_map(|at| Some((at, *frontier.points.get(at)?))).collect()
+    places.into_iter().filter_map(|at| Some((at, *points.get(at)?))).collect()
 }
 
-fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
+fn tell_frontier(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) {
     let exact = if frontier.is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
     tell!("cost and makespan, {} by {}: {exact}", words::count(frontier.points.len() as u64, "plan"), case.policy);
     let points = listed(frontier);
@@ -227,12 +251,16 @@ fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
     let last = frontier.points.len().saturating_sub(1);
     for (at, point) in points {
         let bar = "▇".repeat((point.makespan as f64 / slowest * 30.0).round() as usize);
-        let word = match at {
-            at if at == frontier.knee && last > 0 => "  ◀ knee",
-            0 => "  ◀ the least that it can cost",
-            at if at == last => "  ◀ the fastest",
-            _ => "",
-        };
+        let is_planned =
+            planned.is_some_and(|planned| planned.cost() == point.cost && planned.makespan() == point.makespan);
+        let marks = [
+            (at == 0, "the least that it can cost"),
+            (Some(at) == frontier.knee, "knee"),
+            (at == last, "the fastest"),
+            (is_planned, "this plan"),
+        ];
+        let marks: Vec<&str> = marks.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
+        let word = if marks.is_empty() { String::new() } else { format!("  ◀ {}", marks.join(", ")) };
         tell!("  {:>14}  {:>14}  {bar}{word}", money(case, point.cost), time_enough(point.makespan));
     }
     if left_out > 0 {
@@ -240,24 +268,35 @@ fn tell_frontier(case: &Case<'_>, frontier: &Frontier) {
     }
     if let Some(deadline) = case.limits.deadline {
         match frontier.least_cost(deadline) {
-            Some(cost) => tell!("  done within {} for {}", time(deadline), money(case, cost)),
-            None => tell!("  not done within {}", time(deadline)),
+            Some(cost) => tell!("  the least for the deadline of {}: {}", time(deadline), money(case, cost)),
+            None => tell!("  none keeps the deadline of {}", time(deadline)),
         }
     }
 }
 
-/// Why there is no plan, by how much, and limits with which there would be one.
-pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits]) -> Failure {
+/// Why there is no plan, by how much, and limits with which there would be one. Whoever lost patience only knows what was found until then.
+pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits], is_cut_short: bool) -> Failure {
     let by = case.policy.to_string();
     let message = match why {
         Infeasible::Budget { least } => {
             let short = least.saturating_sub(case.limits.budget.unwrap_or(0));
             let [short, least] = [short, *least].map(|amount| money(case, amount));
-            format!("the budget is {short} too small: the least that {by} costs is {least}")
+            match is_cut_short {
+                false => format!("the budget is {short} too small: the least that {by} costs is {least}"),
+                true => format!(
+                    "{by} found no plan for the budget in time: the cheapest so far costs {least}, {short} more"
+                ),
+            }
         }
         Infeasible::Deadline { least } => {
             let late = least.saturating_sub(case.limits.deadline.unwrap_or(0));
-            format!("the deadline is {} too early: the fastest that {by} gets is {}", time(late), time_enough(*least))
+            let (late, least) = (time_enough(late), time_enough(*least));
+            match is_cut_short {
+                false => format!("the deadline is {late} too early: the fastest that {by} gets is {least}"),
+                true => format!(
+                    "{by} found no plan for the deadline in time: the fastest so far takes {least}, {late} more"
+                ),
+            }
         }
         Infeasible::Both { cost_in_time, time_for_budget } => format!(
             "{by} finds no plan that keeps both: done in time, it costs {}; for the budget, it takes {}",
@@ -267,7 +306,13 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits]) -> Fai
     };
     let options: Vec<String> = remedies.iter().map(|limits| changed(case, limits)).collect();
     let others = "other machines, or another --planner";
-    let remedy = if options.is_empty() { format!("try {others}") } else { format!("give {}", options.join(", or ")) };
+    let patience = if is_cut_short { "more --patience, " } else { "" };
+    let remedy = match options.is_empty() {
+        true => format!("try {patience}{others}"),
+        false => {
+            format!("give {patience}{}", if is_cut_short { "or " } else { "" }.to_owned() + &options.join(", or "))
+        }
+    };
     Failure::bad_input(message, remedy)
 }
 

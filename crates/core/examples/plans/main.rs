@@ -15,12 +15,14 @@ mod instance;
 use std::time::Instant;
 
 use instance::{instance, table};
+use throng_core::plan::b_rate::b_rate;
+use throng_core::plan::b_swap::b_swap;
 use throng_core::plan::critical_greedy::critical_greedy;
 use throng_core::plan::exchange::{Weights, gain, loss};
 use throng_core::plan::ggb::ggb;
 use throng_core::plan::greedy::greedy;
 use throng_core::plan::greedy_stage::greedy_stage;
-use throng_core::plan::layers::{b_rate, b_swap};
+
 use throng_core::plan::optimal;
 use throng_core::plan::stages::{Assigned, Stages};
 use throng_core::rng::Rng;
@@ -32,14 +34,14 @@ const PLANNERS: [(&str, Planner); 12] = [
     ("greedy-stage", |stages, budget| greedy_stage(stages, budget, |_| true).best),
     ("critical-greedy", |stages, budget| critical_greedy(stages, budget, |_| true).best),
     ("ggb", |stages, budget| ggb(stages, budget, |_| true).best),
-    ("loss", |stages, budget| loss(stages, budget, Weights::Once)),
-    ("loss, makespan", |stages, budget| loss(stages, budget, Weights::Makespan)),
-    ("loss, again", |stages, budget| loss(stages, budget, Weights::Again)),
-    ("gain", |stages, budget| gain(stages, budget, Weights::Once)),
-    ("gain, makespan", |stages, budget| gain(stages, budget, Weights::Makespan)),
-    ("gain, again", |stages, budget| gain(stages, budget, Weights::Again)),
+    ("loss", |stages, budget| loss(stages, budget, Weights::Once, &|| true)),
+    ("loss, makespan", |stages, budget| loss(stages, budget, Weights::Makespan, &|| true)),
+    ("loss, again", |stages, budget| loss(stages, budget, Weights::Again, &|| true)),
+    ("gain", |stages, budget| gain(stages, budget, Weights::Once, &|| true)),
+    ("gain, makespan", |stages, budget| gain(stages, budget, Weights::Makespan, &|| true)),
+    ("gain, again", |stages, budget| gain(stages, budget, Weights::Again, &|| true)),
     ("b-rate", b_rate),
-    ("b-swap", b_swap),
+    ("b-swap", |stages, budget| b_swap(stages, budget, &|| true)),
 ];
 
 fn main() {

@@ -24,8 +24,17 @@ pub enum Weights {
     Again,
 }
 
-/// More pairs of tasks and machines, times stages, than this are weighed by the times of tasks instead: it would take seconds.
+/// More pairs of tasks and machines, times stages and edges, than this are weighed by the times of tasks instead: it would take seconds.
 const MOST_LOOKED_AT: usize = 200_000_000;
+
+impl Weights {
+    /// Whether there are few enough tasks for that.
+    fn can_be_minded(self, stages: &Stages) -> bool {
+        let pairs: usize = (0..stages.task_count() as u32).map(|task| stages.table(task).rows().len() - 1).sum();
+        let each = stages.len() + stages.graph().edge_count();
+        self != Weights::Makespan || pairs.saturating_mul(each) <= MOST_LOOKED_AT
+    }
+}
 
 /// Which way a planner goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,14 +92,13 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// All that can be done from here on.
-    fn new(stages: &'a Stages, ranks: &Ranks, weights: Weights, way: Way) -> Line<'a> {
-        let pairs: usize = (0..stages.task_count() as u32).map(|task| stages.table(task).rows().len() - 1).sum();
-        let by_makespan = weights == Weights::Makespan && pairs.saturating_mul(stages.len()) <= MOST_LOOKED_AT;
+    fn new(stages: &'a Stages, ranks: &Ranks, weights: Weights, way: Way, may_go_on: &dyn Fn() -> bool) -> Line<'a> {
         let mut open: Vec<Exchange> = (0..stages.task_count() as u32)
             .flat_map(|task| of_task(stages.table(task), task, ranks[task as usize], way))
             .collect();
-        if by_makespan {
-            weigh_by_makespan(stages, ranks, &mut open);
+        if weights.can_be_minded(stages) && weights == Weights::Makespan {
+            let weighed = weigh_by_makespan(stages, ranks, &open, may_go_on);
+            open = weighed.unwrap_or(open);
         }
         Line { stages, weights, way, open: open.into() }
     }
@@ -120,10 +128,10 @@ impl<'a> Line<'a> {
 }
 
 /// Gives up speed until the budget is kept; the cheapest plan keeps it.
-pub fn loss(stages: &Stages, budget: u64, weights: Weights) -> Assigned {
+pub fn loss(stages: &Stages, budget: u64, weights: Weights, may_go_on: &dyn Fn() -> bool) -> Assigned {
     let mut ranks = stages.fastest();
     let mut cost = stages.cost(&ranks);
-    let mut line = Line::new(stages, &ranks, weights, Way::Down);
+    let mut line = Line::new(stages, &ranks, weights, Way::Down, may_go_on);
     while cost > budget {
         let exchange = line.next(&ranks).expect("the cheapest plan keeps the budget");
         let table = stages.table(exchange.task);
@@ -135,10 +143,10 @@ pub fn loss(stages: &Stages, budget: u64, weights: Weights) -> Assigned {
 }
 
 /// Buys speed as long as the money lasts; the cheapest plan costs no more than the budget.
-pub fn gain(stages: &Stages, budget: u64, weights: Weights) -> Assigned {
+pub fn gain(stages: &Stages, budget: u64, weights: Weights, may_go_on: &dyn Fn() -> bool) -> Assigned {
     let mut ranks = stages.cheapest();
     let mut cost = stages.cost(&ranks);
-    let mut line = Line::new(stages, &ranks, weights, Way::Up);
+    let mut line = Line::new(stages, &ranks, weights, Way::Up, may_go_on);
     // What there is no money for now, there will be none for later.
     while let Some(exchange) = line.next(&ranks) {
         let table = stages.table(exchange.task);
@@ -162,8 +170,13 @@ fn of_task(table: &Table, task: u32, from: u8, way: Way) -> impl Iterator<Item =
     })
 }
 
-/// The same by the makespan that each exchange alone would lead to.
-fn weigh_by_makespan(stages: &Stages, ranks: &Ranks, exchanges: &mut [Exchange]) {
+/// The same by the makespan that each exchange alone would lead to. Nothing if there is no time for all of them.
+fn weigh_by_makespan(
+    stages: &Stages,
+    ranks: &Ranks,
+    exchanges: &[Exchange],
+    may_go_on: &dyn Fn() -> bool,
+) -> Option<Vec<Exchange>> {
     let stage_of = stages.stage_of_tasks();
     let mut times = stages.times(ranks);
     let makespan = stages.graph().makespan(&times);
@@ -175,7 +188,9 @@ fn weigh_by_makespan(stages: &Stages, ranks: &Ranks, exchanges: &mut [Exchange])
         })
     };
     let slowest: Vec<(u32, u64, u64)> = (0..stages.len() as u32).map(slowest_two).collect();
-    for exchange in exchanges {
+    let mut weighed = exchanges.to_vec();
+    for exchange in &mut weighed {
+        may_go_on().then_some(())?;
         let stage = stage_of[exchange.task as usize];
         let (task, first, second) = slowest[stage as usize];
         let slowest = if exchange.task == task { second } else { first };
@@ -184,6 +199,7 @@ fn weigh_by_makespan(stages: &Stages, ranks: &Ranks, exchanges: &mut [Exchange])
         exchange.time = stages.graph().makespan(&times).abs_diff(makespan);
         times[stage as usize] = before;
     }
+    Some(weighed)
 }
 
 /// The planner that gives up speed.
@@ -192,7 +208,11 @@ pub struct Loss(pub Weights);
 
 impl Plan for Loss {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
-        Planned::unproven(Decided::Types(loss(asked.stages(), budget, self.0)))
+        Planned::unproven(Decided::Types(loss(asked.stages(), budget, self.0, asked.may_go_on)))
+    }
+
+    fn instead(&self, asked: &Asked<'_>) -> Option<&'static str> {
+        (!self.0.can_be_minded(asked.stages())).then_some("loss")
     }
 }
 
@@ -202,6 +222,10 @@ pub struct Gain(pub Weights);
 
 impl Plan for Gain {
     fn for_budget(&self, asked: &Asked<'_>, budget: u64) -> Planned {
-        Planned::unproven(Decided::Types(gain(asked.stages(), budget, self.0)))
+        Planned::unproven(Decided::Types(gain(asked.stages(), budget, self.0, asked.may_go_on)))
+    }
+
+    fn instead(&self, asked: &Asked<'_>) -> Option<&'static str> {
+        (!self.0.can_be_minded(asked.stages())).then_some("gain")
     }
 }

@@ -25,8 +25,8 @@ pub struct Curve {
 pub struct Frontier {
     /// Plans of which each is faster and dearer than the one before.
     pub points: Vec<Point>,
-    /// Which of them is the knee: before it a little more money brings much, after it much more money a little.
-    pub knee: usize,
+    /// Which of them is the knee, if the curve bends: before it a little more money brings much, after it much more money a little.
+    pub knee: Option<usize>,
     /// Whether no plan is better than any of these, and none between them is missing.
     pub is_exact: bool,
 }
@@ -39,11 +39,20 @@ impl Frontier {
             let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
             let budget = |at: u64| least + (u128::from(most - least) * u128::from(at) / u128::from(budgets)) as u64;
             let limits = |at| Limits { budget: Some(budget(at)), deadline: None };
-            let plans = (0..=budgets).filter_map(|at| planner.plan(asked, limits(at)).ok());
+            // The ends are worth waiting for.
+            let is_tried = |at: &u64| *at == 0 || *at == budgets || (asked.may_go_on)();
+            let plans = (0..=budgets).filter(is_tried).filter_map(|at| planner.plan(asked, limits(at)).ok());
             let points = plans.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() }).collect();
             Curve { points: useful(points), is_exact: false }
         });
         Frontier { knee: knee(&points), points, is_exact }
+    }
+
+    /// A plan that was found otherwise also belongs to it, if none of these is better.
+    pub fn include(&mut self, point: Point) {
+        self.points.push(point);
+        self.points = useful(std::mem::take(&mut self.points));
+        self.knee = knee(&self.points);
     }
 
     /// The least that this curve costs to keep a deadline.
@@ -64,18 +73,16 @@ pub(super) fn useful(mut points: Vec<Point>) -> Vec<Point> {
     kept
 }
 
-/// The point that is farthest below the line from the first to the last, with both axes as long as the curve is.
-fn knee(points: &[Point]) -> usize {
-    let (Some(first), Some(last)) = (points.first(), points.last()) else { return 0 };
+/// The point that is farthest below the line from the first to the last, with both axes as long as the curve is; none if no point is below it.
+fn knee(points: &[Point]) -> Option<usize> {
+    let (first, last) = (points.first()?, points.last()?);
     let cost = (last.cost - first.cost).max(1) as f64;
     let time = (first.makespan - last.makespan).max(1) as f64;
     let below =
         |point: &Point| 1.0 - (point.cost - first.cost) as f64 / cost - (point.makespan - last.makespan) as f64 / time;
-    let farthest = points
-        .iter()
-        .enumerate()
-        .max_by(|(at, one), (place, other)| below(one).total_cmp(&below(other)).then(place.cmp(at)));
-    farthest.map_or(0, |(at, _)| at)
+    let inner = points.iter().enumerate().take(points.len() - 1).skip(1).filter(|(_, point)| below(point) > 0.0);
+    let farthest = inner.max_by(|(at, one), (place, other)| below(one).total_cmp(&below(other)).then(place.cmp(at)));
+    farthest.map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -101,8 +108,11 @@ mod tests {
         let (exact, found) = (frontier("optimal", 1), frontier("greedy-stage", 50));
         let all = [point(5, 180), point(6, 120), Point { cost: 15 * CENT / 2, makespan: 90 * SECOND }];
         assert_eq!((exact.points.as_slice(), exact.is_exact), (all.as_slice(), true));
-        assert_eq!((found.points.as_slice(), found.is_exact, found.knee), (all.as_slice(), false, 1));
+        assert_eq!((found.points.as_slice(), found.is_exact, found.knee), (all.as_slice(), false, Some(1)));
         let ends = [all[0], all[2]];
+        let mut more = found.clone();
+        [point(7, 150), point(7, 110), point(16, 90)].into_iter().for_each(|point| more.include(point));
+        assert_eq!(more.points, [all[0], all[1], point(7, 110), all[2]], "only what is worth it is taken in");
         assert_eq!(
             (frontier("greedy-stage", 0).points.as_slice(), found.least_cost(100 * SECOND)),
             (&ends[..], Some(all[2].cost))
@@ -115,7 +125,8 @@ mod tests {
         let all = vec![point(10, 100), point(12, 40), point(12, 45), point(30, 35), point(50, 30), point(60, 32)];
         let points = useful(all);
         assert_eq!(points, [point(10, 100), point(12, 40), point(30, 35), point(50, 30)]);
-        assert_eq!(knee(&points), 1);
-        assert_eq!((knee(&[]), knee(&points[..1])), (0, 0));
+        assert_eq!(knee(&points), Some(1));
+        assert_eq!([knee(&[]), knee(&points[..1]), knee(&points[..2])], [None; 3], "an end is no knee");
+        assert_eq!(knee(&[point(10, 100), point(20, 95), point(30, 50)]), None, "nor is what is above the line");
     }
 }

@@ -137,6 +137,23 @@ impl Graph {
         ((0..self.len() as u32).filter(|node| is_critical[*node as usize]).collect(), makespan)
     }
 
+    /// One of the longest ways, from its beginning.
+    pub fn longest_way(&self, times: &[u64]) -> Vec<u32> {
+        let ends = self.ends(times);
+        // Of equals the first.
+        let last_of = |nodes: &mut dyn Iterator<Item = u32>| {
+            nodes.max_by_key(|node| (ends[*node as usize], std::cmp::Reverse(*node)))
+        };
+        let mut way = Vec::new();
+        let mut next = last_of(&mut (0..self.len() as u32));
+        while let Some(node) = next {
+            way.push(node);
+            next = last_of(&mut self.parents(node).iter().copied());
+        }
+        way.reverse();
+        way
+    }
+
     /// Rows of nodes of which each has nobody but its neighbours before and behind it, as one node each: for each node the number of its row,
     /// and the graph of the rows.
     pub fn rows(&self) -> (Vec<u32>, Graph) {

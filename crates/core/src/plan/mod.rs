@@ -9,6 +9,8 @@
 //! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`layers`], [`ic_pcp`]), to be compared with, and [`fit`], which it leaves for later. All but `fit` count on as many
 //! machines as anyone could wish, each for as long as a task takes; [`rented`] puts what they plan on machines as they can really be had.
 
+pub mod b_rate;
+pub mod b_swap;
 pub mod bound;
 pub mod catalogue;
 mod climb;
@@ -26,7 +28,6 @@ pub mod greedy_stage;
 pub mod ic_pcp;
 pub mod instances;
 pub mod joined;
-pub mod layers;
 pub mod layout;
 pub mod money;
 pub mod optimal;

@@ -27,7 +27,9 @@ impl Money {
     /// Reads `0.067`, `$5`, `12`: exactly, digit by digit.
     pub fn parse(text: &str) -> Result<Money, String> {
         let wrong = || format!("`{text}` is not an amount of money: write a number such as 5 or 0.067");
-        let digits = text.trim().trim_start_matches(['$', '€', '£']).trim_start();
+        // As it is shown: with a sign before it or behind it.
+        const SIGNS: [char; 3] = ['$', '€', '£'];
+        let digits = text.trim().trim_start_matches(SIGNS).trim_end_matches(SIGNS).trim();
         let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
         let is_number = |text: &str| text.bytes().all(|letter| letter.is_ascii_digit());
         if whole.is_empty() && part.is_empty() || !is_number(whole) || !is_number(part) {

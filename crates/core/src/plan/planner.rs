@@ -1,5 +1,7 @@
 //! Planners by their names, and what all of them are asked: the fastest plan for a budget, the cheapest for a deadline, or one that keeps both.
 
+use super::b_rate::BRate;
+use super::b_swap::BSwap;
 use super::critical_greedy::CriticalGreedy;
 use super::exchange::{Gain, Loss, Weights};
 use super::extremes::Extreme;
@@ -10,7 +12,6 @@ use super::greedy::Greedy;
 use super::greedy_stage::GreedyStage;
 use super::ic_pcp::IcPcp;
 use super::instances::{Problem, Run, Schedule};
-use super::layers::{BRate, BSwap};
 use super::layout::Layout;
 use super::optimal::Optimum;
 use super::progress::{ByProgress, Priority};
@@ -160,6 +161,11 @@ pub trait Plan {
         within(self, asked, limits)
     }
 
+    /// Who plans instead, if tasks are so many that it would take too long.
+    fn instead(&self, _asked: &Asked<'_>) -> Option<&'static str> {
+        None
+    }
+
     /// The curve of all plans that are worth it, if it can be read off.
     fn curve(&self, _asked: &Asked<'_>) -> Option<Curve> {
         None
@@ -269,6 +275,9 @@ fn within<P: Plan + ?Sized>(planner: &P, asked: &Asked<'_>, limits: Limits) -> R
 /// So often a budget is halved to find the least that keeps a deadline: then it is known to a millionth of a millionth.
 const HALVES: u32 = 40;
 
+/// So many budgets are tried if the greatest is not enough for a deadline: as many as a curve has points.
+const TRIED: u64 = 24;
+
 /// The cheapest plan for a deadline, of somebody who plans for budgets.
 fn by_halves(asked: &Asked<'_>, deadline: u64, for_budget: impl Fn(u64) -> Planned) -> Result<Planned, Infeasible> {
     let stages = asked.stages();
@@ -277,6 +286,13 @@ fn by_halves(asked: &Asked<'_>, deadline: u64, for_budget: impl Fn(u64) -> Plann
     if kept.makespan() > deadline && !(asked.may_go_on)() {
         // Whoever had no time to plan has not found out that nothing is early enough.
         kept = Planned::unproven(Decided::Types(stages.figures(stages.fastest())));
+    }
+    if kept.makespan() > deadline {
+        // Some are no faster for more money, and faster for less.
+        let budget = |at: u64| most - (u128::from(most - least) * u128::from(at) / u128::from(TRIED)) as u64;
+        let others = (1..=TRIED).take_while(|_| (asked.may_go_on)()).map(|at| for_budget(budget(at)));
+        let fastest = others.chain([kept]).min_by_key(|planned| (planned.makespan(), planned.cost()));
+        kept = fastest.expect("there is the one for all of the money");
     }
     if kept.makespan() > deadline {
         return Err(Infeasible::Deadline { least: kept.makespan() });

@@ -26,6 +26,10 @@ impl Plan for Rented {
         Ok(Planned::unproven(Decided::Instances(schedule)))
     }
 
+    fn instead(&self, asked: &Asked<'_>) -> Option<&'static str> {
+        self.0.instead(asked)
+    }
+
     fn curve(&self, asked: &Asked<'_>) -> Option<Curve> {
         let guesses = guesses(self.0.as_ref(), asked, BUDGETS);
         Some(packed_curve(asked.problem, &guesses, &mut || (asked.may_go_on)()))

@@ -1,11 +1,12 @@
 //! Planners against oracles that are too slow to be planners.
 
+use super::b_rate::b_rate;
+use super::b_swap::b_swap;
 use super::critical_greedy::critical_greedy;
 use super::exchange::{Weights, gain, loss};
 use super::ggb::ggb;
 use super::greedy::greedy;
 use super::greedy_stage::greedy_stage;
-use super::layers::{b_rate, b_swap};
 use super::optimal;
 use super::stages::{Assigned, Stages};
 use super::table::{Row, Table};
@@ -121,13 +122,13 @@ fn nobody_spends_more_than_there_is_or_beats_the_optimum() {
         |stages, budget| greedy_stage(stages, budget, |_| true).best,
         |stages, budget| critical_greedy(stages, budget, |_| true).best,
         |stages, budget| ggb(stages, budget, |_| true).best,
-        |stages, budget| loss(stages, budget, Weights::Once),
-        |stages, budget| loss(stages, budget, Weights::Makespan),
-        |stages, budget| loss(stages, budget, Weights::Again),
-        |stages, budget| gain(stages, budget, Weights::Once),
-        |stages, budget| gain(stages, budget, Weights::Again),
+        |stages, budget| loss(stages, budget, Weights::Once, &|| true),
+        |stages, budget| loss(stages, budget, Weights::Makespan, &|| true),
+        |stages, budget| loss(stages, budget, Weights::Again, &|| true),
+        |stages, budget| gain(stages, budget, Weights::Once, &|| true),
+        |stages, budget| gain(stages, budget, Weights::Again, &|| true),
         b_rate,
-        b_swap,
+        |stages, budget| b_swap(stages, budget, &|| true),
     ];
     for seed in 1..=300 {
         let stages = problem(seed, seed % 4 == 0);
@@ -177,8 +178,16 @@ fn exchanges_that_are_weighed_again_are_those_that_are_written_down() {
         let [least, most] = [stages.cheapest(), stages.fastest()].map(|ranks| stages.cost(&ranks));
         for part in 0..=4 {
             let budget = least + (most - least) * part / 4;
-            assert_eq!(loss(&stages, budget, Weights::Again), exchanged_slowly(&stages, budget, false), "seed {seed}");
-            assert_eq!(gain(&stages, budget, Weights::Again), exchanged_slowly(&stages, budget, true), "seed {seed}");
+            assert_eq!(
+                loss(&stages, budget, Weights::Again, &|| true),
+                exchanged_slowly(&stages, budget, false),
+                "seed {seed}"
+            );
+            assert_eq!(
+                gain(&stages, budget, Weights::Again, &|| true),
+                exchanged_slowly(&stages, budget, true),
+                "seed {seed}"
+            );
         }
     }
 }

@@ -111,6 +111,7 @@ impl World {
         let crowding = cluster.crowd.clone().map(|crowd| Crowding::new(crowd, nodes));
         let ends = if cluster.plan.is_some() { vec![None; flow.task_count()] } else { Vec::new() };
         let outcome = Outcome { slots: cluster.slots().into(), ends, ..Outcome::default() };
+        let last_return = cluster.plan.as_ref().map_or(Time::START, |plan| plan.last_wait());
         let mut world = World {
             is_done: vec![0; flow.task_count().div_ceil(64)],
             snapshots: vec![None; cluster.faults.failovers.len()],
@@ -129,7 +130,8 @@ impl World {
             next_moved: None,
             now: Time::START,
             last_progress: Time::START,
-            last_return: Time::START,
+            // Nodes of a plan come when they are planned to, and what is to begin later is waited for.
+            last_return,
             deaths_in_vain: 0,
             outcome,
             busy: 0,

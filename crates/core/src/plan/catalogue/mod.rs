@@ -43,9 +43,9 @@ impl Default for Billing {
 }
 
 impl Billing {
-    /// For how long a machine is charged that was had for so long.
+    /// For how long a machine is charged that was had for so long. Whoever has had it for no time at all has had it.
     pub fn charged_ns(&self, time_ns: u64) -> u64 {
-        let time_ns = time_ns.max(self.least_ns);
+        let time_ns = time_ns.max(self.least_ns).max(1);
         time_ns.div_ceil(self.unit_ns.max(1)).saturating_mul(self.unit_ns.max(1))
     }
 
@@ -155,19 +155,25 @@ impl Catalogue {
         self.machines.iter().position(|machine| machine.name == name)
     }
 
-    /// The type that a real machine is most like, by the thesis's distance: the roots of how far clocks and memories are apart, and how many cores. The
-    /// first of several. What is not known of either does not count; of a machine of which nothing is known, nobody can say what it is.
+    /// The type that a real machine is most like, by the distance of the thesis's program: the roots of how far clocks and memories are apart, and how many cores. The
+    /// first of several. What is not known of the machine does not count, nor what some type does not say: otherwise whoever says least would be like everybody. Of a machine of
+    /// which nothing is known, nobody can say what it is.
     pub fn nearest(&self, attributes: &Attributes) -> Option<usize> {
         if *attributes == Attributes::default() {
             return None;
         }
+        let memory = |machine: &Machine| Some(machine.memory_bytes).filter(|bytes| *bytes < ANY_MEMORY);
+        let said_by_all =
+            |of: &dyn Fn(&Machine) -> Option<u64>| self.machines.iter().all(|machine| of(machine).is_some());
+        let clock_khz = attributes.clock_khz.filter(|_| said_by_all(&|machine| machine.clock_khz));
+        let memory_bytes = attributes.memory_bytes.filter(|_| said_by_all(&memory));
         let apart = |one: Option<u64>, other: Option<u64>| {
             one.zip(other).map_or(0.0, |(one, other)| (one.abs_diff(other) as f64).sqrt())
         };
         let distance = |machine: &Machine| {
-            apart(machine.clock_khz, attributes.clock_khz)
+            apart(machine.clock_khz, clock_khz)
                 + attributes.cpus.map_or(0.0, |cpus| f64::from(machine.cpus.abs_diff(cpus)))
-                + apart(Some(machine.memory_bytes).filter(|bytes| *bytes < ANY_MEMORY), attributes.memory_bytes)
+                + apart(memory(machine), memory_bytes)
         };
         let distances = self.machines.iter().map(distance).enumerate();
         distances.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
@@ -227,6 +233,12 @@ mod tests {
         let silent = Catalogue { machines: vec![machine("huge", 96, 4, None), unsaid], ..Catalogue::default() };
         let real = Attributes { cpus: Some(2), memory_bytes: Some(5 << 30), ..Attributes::default() };
         assert_eq!(silent.nearest(&real), Some(1));
+        // Nor does one that says nothing of it seem nearer than one that says the right thing.
+        let mut vague = machine("vague", 64, 4, None);
+        vague.memory_bytes = ANY_MEMORY;
+        let mixed = Catalogue { machines: vec![vague, machine("right", 2, 25, None)], ..Catalogue::default() };
+        let real = Attributes { cpus: Some(2), memory_bytes: Some((25 << 30) + 1), clock_khz: Some(2_400_000) };
+        assert_eq!(mixed.nearest(&real), Some(1));
         assert_eq!(catalogue.find("large"), Some(1));
     }
 }

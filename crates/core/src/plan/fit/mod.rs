@@ -22,6 +22,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use self::drafts::part_of;
+use super::b_rate::BRate;
+use super::b_swap::BSwap;
 use super::catalogue::Catalogue;
 use super::critical_greedy::CriticalGreedy;
 use super::exchange::{Gain, Loss, Weights};
@@ -32,7 +34,6 @@ use super::greedy::Greedy;
 use super::greedy_stage::GreedyStage;
 use super::ic_pcp::IcPcp;
 use super::instances::{Problem, Schedule};
-use super::layers::{BRate, BSwap};
 use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
 use super::rented::{BUDGETS, guesses};
 use crate::policy::{BadPolicy, Policy};
@@ -46,8 +47,8 @@ pub struct Effort {
     pub looks: usize,
 }
 
-/// So many schedules are enough that more hardly ever help, and so many places are looked at in some ten seconds.
-const USUAL: Effort = Effort { schedules: 6000, looks: 150_000_000 };
+/// So many schedules are enough that more hardly ever help, and so many places are looked at in some fifteen seconds.
+const USUAL: Effort = Effort { schedules: 8000, looks: 200_000_000 };
 
 /// Parts of the effort: for all of the curve, for each of its ends, and for what is asked for.
 const FOR_THE_CURVE: usize = 2;

@@ -137,11 +137,12 @@ impl<'p> Search<'p> {
 
     /// Tries what a search begins with: some of it whatever the effort, and without asking anybody.
     pub(super) fn seed(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
-        let fastest = self.attempt(Draft::earliest(self.most.clone()), &mut || true).unwrap_or(0);
         for fleet in self.single_machines() {
             self.attempt(Draft::earliest(fleet), &mut || true);
         }
-        let all = self.most.clone();
+        // All machines that there are take longest to look at. If tasks fit on nothing less, there has to be time for it.
+        let (all, has_none) = (self.most.clone(), self.known.entries.is_empty());
+        let Some(fastest) = self.attempt(Draft::earliest(all.clone()), &mut || has_none || may_go_on()) else { return };
         let targets = FINE_TARGETS.iter().map(|part| part_of(fastest, *part));
         let mut drafts: Vec<Draft> = targets.map(|target| Draft::cheapest(all.clone(), target, None)).collect();
         drafts.extend(first_fleets(&self.most).into_iter().map(Draft::earliest));

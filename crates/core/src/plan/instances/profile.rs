@@ -68,6 +68,16 @@ impl Profile {
             step.used.cpus_milli += need.cpus_milli;
             step.used.memory_bytes = step.used.memory_bytes.saturating_add(need.memory_bytes);
         }
+        // What is full from beginning to end is one step, or a hundred thousand tasks in a row would be gone through for each that follows.
+        self.join(last);
+        self.join(first);
+    }
+
+    /// A step in which as much is used as in the one before is none of its own.
+    fn join(&mut self, at: usize) {
+        if at > 0 && self.steps[at].used == self.steps[at - 1].used {
+            self.steps.remove(at);
+        }
     }
 
     /// The step that begins at some time: made, if there is none.
@@ -98,6 +108,11 @@ mod tests {
         assert_eq!(free(&profile, need(3, 0), 0, 1), 15);
         assert_eq!(free(&profile, need(1, 9), 0, 1), 0, "memory for one more");
         assert_eq!(free(&profile, need(0, 9), 3, 5), 10);
+        let mut row = Profile::new();
+        (0..100).for_each(|at| row.take(need(4, 9), at * 7, 7));
+        assert_eq!((row.steps.len(), free(&row, need(1, 0), 0, 1)), (2, 700), "a row of tasks is one step");
+        row.take(need(0, 0), 900, 5);
+        assert_eq!(row.steps.len(), 2, "who needs nothing leaves nothing");
         profile.take(need(4, 9), 15, 1);
         assert_eq!((free(&profile, need(1, 0), 12, 4), free(&profile, need(1, 0), 20, 4)), (16, 20));
     }

@@ -92,21 +92,42 @@ pub fn all(stages: &Stages) -> Option<Vec<Choice>> {
 pub struct NextChoice {
     /// Which stage.
     pub stage: u32,
-    /// By how much it becomes faster.
+    /// By how much the whole becomes faster.
     pub saves: u64,
     /// What that costs.
     pub costs: u64,
 }
 
-/// The next step of each of these stages that is not as fast as can be.
-pub fn next_choices(stages: &Stages, plan: &[u8], of: &[u32]) -> Vec<NextChoice> {
-    let next = |stage: &u32| {
-        let time = stages.time(plan, *stage);
-        let cost: u64 = stages.tasks(*stage).map(|task| stages.row(plan, task).price).sum();
-        let choice = menu(stages, *stage).into_iter().find(|choice| choice.time < time)?;
-        Some(NextChoice { stage: *stage, saves: time - choice.time, costs: choice.cost.saturating_sub(cost) })
+/// So many steps are tried: each means going through all stages once.
+const MOST_TRIED: usize = 200;
+
+/// Next steps of single stages that make a plan faster, the best for its money first. One stage alone may not help anywhere, if several ways are as long.
+pub fn next_choices(stages: &Stages, plan: &[u8]) -> Vec<NextChoice> {
+    let mut times = stages.times(plan);
+    let makespan = stages.graph().makespan(&times);
+    let next = |stage: u32| {
+        let time = times[stage as usize];
+        let cost: u64 = stages.tasks(stage).map(|task| stages.row(plan, task).price).sum();
+        let choice = menu(stages, stage).into_iter().find(|choice| choice.time < time)?;
+        Some(NextChoice { stage, saves: time - choice.time, costs: choice.cost.saturating_sub(cost) })
     };
-    of.iter().filter_map(next).collect()
+    // Whoever makes all longest ways shorter is on each of them.
+    let mut choices: Vec<NextChoice> = stages.graph().longest_way(&times).into_iter().filter_map(next).collect();
+    let by_worth = |one: &NextChoice, other: &NextChoice| {
+        let worth = u128::from(other.saves) * u128::from(one.costs);
+        worth.cmp(&(u128::from(one.saves) * u128::from(other.costs))).then(one.stage.cmp(&other.stage))
+    };
+    choices.sort_by(by_worth);
+    choices.truncate(MOST_TRIED);
+    for choice in &mut choices {
+        let before = times[choice.stage as usize];
+        times[choice.stage as usize] = before - choice.saves;
+        choice.saves = makespan - stages.graph().makespan(&times);
+        times[choice.stage as usize] = before;
+    }
+    choices.retain(|choice| choice.saves > 0);
+    choices.sort_by(by_worth);
+    choices
 }
 
 /// What there is to choose from.
