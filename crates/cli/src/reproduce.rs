@@ -57,7 +57,7 @@ Open index.html in the folder that it writes. What is simulated is the same for 
 
 const BUDGET_HELP: &str = "\
 Example:
-  throng reproduce budget --quick                        fewer planners, in a second
+  throng reproduce budget --quick                        fewer planners, less effort, in seconds
   throng reproduce budget                                all of them, in a few seconds
   throng reproduce budget --only sipht --json            some of it, for a program
 

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use throng_core::ids::ObjectId;
+use throng_core::ids::{ObjectId, TaskId};
 use throng_core::plan::Money;
 use throng_core::plan::catalogue::Catalogue;
+use throng_core::plan::estimates::{Tables, need};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::joined::{Unjoinable, joined, prefixes};
 use throng_core::spelling;
@@ -42,6 +43,8 @@ pub fn source(text: &str) -> Result<PlanSource, String> {
 pub struct Planned {
     catalogue: Catalogue,
     parts: Vec<Part>,
+    /// Whether instances are rented; otherwise plans only name types.
+    rents: bool,
     /// What leaves in the end.
     out_bytes: u64,
 }
@@ -100,12 +103,34 @@ pub fn hold(
     let tables = read.prepared(flow, false, false)?.tables;
     let catalogue = read.catalogue;
     let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
+    check_fit(&plan, flow, &catalogue, &tables)?;
     let counts = node_counts(&plan, &catalogue);
     check_planned(catalogue.machines.iter().zip(counts.iter().copied()), arguments.width)?;
     let nodes = counts.iter().sum();
     let cluster = arguments.base(flow, nodes)?.held_to(&plan, &catalogue, &tables, flow);
     let out_bytes = results_bytes(flow);
-    Ok(Some((cluster, Planned { catalogue, parts, out_bytes })))
+    let rents = plan.rented.is_some();
+    Ok(Some((cluster, Planned { catalogue, parts, rents, out_bytes })))
+}
+
+/// Refuses a plan, perhaps changed by hand, that has a task on a machine that it does not fit on.
+fn check_fit(plan: &PlanFile, flow: &Workflow, catalogue: &Catalogue, tables: &Tables) -> Result<(), Failure> {
+    let known = |task: TaskId, machine: u16| {
+        tables.rows[tables.table_of[task.index()] as usize].known[usize::from(machine)].is_some()
+    };
+    let misfit = flow.tasks().zip(&plan.machine_of).find(|(task, machine)| !known(*task, **machine));
+    let Some((task, machine)) = misfit else { return Ok(()) };
+    let machine = &catalogue.machines[usize::from(*machine)];
+    let need = need(flow, flow.class(task, 1), machine).is_none();
+    let why = if need { "asks for more than that has" } else { "has no time there" };
+    Err(Failure::bad_input(
+        format!(
+            "the plan has the task `{}` on {}, and it {why}",
+            words::cell(&flow.name(task)),
+            words::cell(&machine.name)
+        ),
+        "put it on another type, or make the plan anew with `throng plan`",
+    ))
 }
 
 fn read_plans(
@@ -191,7 +216,10 @@ impl Planned {
             let told = planned(part.makespan.map(summary::time));
             tell!("{}", summary::row(&name, &summary::time(part.done_after(flow, outcome)), &told));
         }
-        tell!("{}", summary::row("cost", &money(bill.total()), &planned(self.cost().map(money))));
+        let expected = planned(self.cost().map(money));
+        // A plan of types pays for tasks, a run for machines: whoever sees twice the cost wants to know why.
+        let why = if self.rents || expected.is_empty() { "" } else { ", for tasks alone: here machines are paid for" };
+        tell!("{}", summary::row("cost", &money(bill.total()), &format!("{expected}{why}")));
         for (machine, (count, time, cost)) in self.catalogue.machines.iter().zip(&bill.machines) {
             if *count > 0 {
                 let told = format!("{count} × {} for {}", words::cell(&machine.name), words::duration(*time));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
-use throng_core::plan::planner::{Limits, Plan, Planned, by_name};
+use throng_core::plan::planner::{Limits, Plan, Planned, by_name, rents};
 use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented;
 use throng_core::policy::Policy;
@@ -115,7 +115,7 @@ impl Job for Case {
         // More than enough for everybody.
         let most = with_data.layout.stages.cost(&with_data.layout.stages.fastest());
         let step = (most - least) / (BUDGETS - 2);
-        let budget = least - step / 2 + self.budget * step;
+        let budget = (least + self.budget * step).saturating_sub(step / 2);
         let mut figures = Figures { budget: money(budget), ..Figures::default() };
         let prepared = if self.way == Way::WithoutData { plain } else { with_data };
         let policy: Policy = self.planner.parse().expect("experiments name planners as they are written");
@@ -125,7 +125,7 @@ impl Job for Case {
         let asked = prepared.asked(&may_go_on);
         let limits = Limits { budget: Some(budget), deadline: None };
         let planned = match self.way {
-            Way::OnInstances if self.planner != "fit" => rented::Rented(planner).plan(&asked, limits),
+            Way::OnInstances if !rents(&policy) => rented::Rented(planner).plan(&asked, limits),
             _ => planner.plan(&asked, limits),
         };
         let Ok(planned) = planned else { return Ok(figures) };

@@ -53,7 +53,7 @@ const USUAL: Effort = Effort { schedules: 8000, looks: 200_000_000 };
 /// Parts of the effort: for all of the curve, for each of its ends, and for what is asked for.
 const FOR_THE_CURVE: usize = 2;
 const FOR_AN_END: usize = 8;
-const FOR_A_GOAL: usize = 4;
+const FOR_A_GOAL: usize = 2;
 
 impl Effort {
     const NO_END: Effort = Effort { schedules: usize::MAX, looks: usize::MAX };
@@ -192,6 +192,8 @@ fn pursue(search: &mut Search<'_>, goal: Limits, effort: Effort, may_go_on: &mut
     search.aim(goal, may_go_on);
     search.revise_best(goal, may_go_on);
     search.climb(goal, may_go_on);
+    search.allow(Effort::NO_END);
+    search.revise_best(goal, may_go_on);
 }
 
 /// The best schedule for some limits of those in which each task is on the type that a planner has given it: `guesses` are its plans for many budgets.
