@@ -192,8 +192,6 @@ fn pursue(search: &mut Search<'_>, goal: Limits, effort: Effort, may_go_on: &mut
     search.aim(goal, may_go_on);
     search.revise_best(goal, may_go_on);
     search.climb(goal, may_go_on);
-    search.allow(Effort::NO_END);
-    search.revise_best(goal, may_go_on);
 }
 
 /// The best schedule for some limits of those in which each task is on the type that a planner has given it: `guesses` are its plans for many budgets.

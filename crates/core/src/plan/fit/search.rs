@@ -1,6 +1,6 @@
 //! The search: the most promising draft is looked around next.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::frontier::{Point, useful};
@@ -30,8 +30,9 @@ const BETWEEN: u64 = 12;
 /// What is beyond the best so far is aimed at by these parts of what it takes or costs, in hundredths.
 const BEYOND_THE_BEST: [u64; 5] = [97, 90, 80, 65, 50];
 
-/// So many schedules that are best for a goal get a second look.
-const REVISED: usize = 40;
+/// So many schedules that are best for a goal get a second look, and so many of each planner's types: what it brings may be a tenth, so they need not be near the best before it.
+const REVISED: usize = 100;
+const REVISED_OF_A_GUESS: usize = 4;
 /// Whoever has any time has this many times as much as the slowest schedule takes.
 const ANY_TIME: u64 = 4;
 /// So many types of machines, the cheapest first, are tried one machine of each before anybody is asked whether there is time: what is cheap is not to be called dear only
@@ -215,7 +216,8 @@ impl<'p> Search<'p> {
 
     /// Takes a second look at the schedules so far that are best for some limits; without limits, at those of which none is both faster and cheaper.
     pub(super) fn revise_best(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
-        let mut entries: Vec<&Entry> = self.known.entries.iter().collect();
+        let mut entries: Vec<&Entry> =
+            self.known.entries.iter().filter(|entry| !entry.draft.recipe.is_revised).collect();
         if limits == Limits::default() {
             entries.sort_by_key(|entry| (entry.cost, entry.makespan));
             let mut fastest = u64::MAX;
@@ -226,7 +228,13 @@ impl<'p> Search<'p> {
             });
         } else {
             entries.sort_by(|one, other| score(one, limits).total_cmp(&score(other, limits)));
-            entries.truncate(REVISED);
+            let mut counts = BTreeMap::new();
+            let mut number = 0;
+            entries.retain(|entry| {
+                let of_guess = counts.entry(entry.draft.guess).or_insert(0);
+                (number, *of_guess) = (number + 1, *of_guess + 1);
+                number <= REVISED || *of_guess <= REVISED_OF_A_GUESS
+            });
         }
         self.revise(entries.iter().map(|entry| entry.draft.revised()).collect(), may_go_on);
     }
