@@ -221,9 +221,10 @@ fn rows_of_instances(case: &Case<'_>, schedule: &Schedule) -> Vec<Option<Vec<Str
 /// So many plans of a curve are listed.
 const LISTED: usize = 24;
 
-/// Plans of a curve that are listed: the ends, the knee, and some between, of which each looks faster than the one before.
-pub fn listed(frontier: &Frontier) -> Vec<(usize, Point)> {
+/// Plans of a curve that are listed: the ends, the knee, what was planned, and some between, of which each looks faster than the one before.
+fn listed(planned: Option<&Planned>, frontier: &Frontier) -> Vec<(usize, Point)> {
     let points = &frontier.points;
+    let planned = points.iter().position(|point| is_planned(planned, point));
     let is_end = |at: usize| at == 0 || at + 1 == points.len() || Some(at) == frontier.knee;
     let mut shown = String::new();
     let mut places: Vec<usize> = Vec::new();
@@ -236,28 +237,31 @@ pub fn listed(frontier: &Frontier) -> Vec<(usize, Point)> {
     }
     let count = places.len();
     let some = |at: usize| places[at * (count - 1) / (LISTED.min(count).max(2) - 1)];
-    let mut places: Vec<usize> = (0..LISTED.min(count)).map(some).chain(frontier.knee).collect();
+    let mut places: Vec<usize> = (0..LISTED.min(count)).map(some).chain(frontier.knee).chain(planned).collect();
     places.sort_unstable();
     places.dedup();
     places.into_iter().filter_map(|at| Some((at, *points.get(at)?))).collect()
 }
 
+/// Whether a plan is this one.
+fn is_planned(planned: Option<&Planned>, point: &Point) -> bool {
+    planned.is_some_and(|planned| planned.cost() == point.cost && planned.makespan() == point.makespan)
+}
+
 fn tell_frontier(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) {
     let exact = if frontier.is_exact { "no plan is better than any of these" } else { "as this planner finds them" };
     tell!("cost and makespan, {} by {}: {exact}", words::count(frontier.points.len() as u64, "plan"), case.policy);
-    let points = listed(frontier);
+    let points = listed(planned, frontier);
     let left_out = frontier.points.len() - points.len();
     let slowest = frontier.points.first().map_or(1, |point| point.makespan.max(1)) as f64;
     let last = frontier.points.len().saturating_sub(1);
     for (at, point) in points {
         let bar = "▇".repeat((point.makespan as f64 / slowest * 30.0).round() as usize);
-        let is_planned =
-            planned.is_some_and(|planned| planned.cost() == point.cost && planned.makespan() == point.makespan);
         let marks = [
             (at == 0, "the least that it can cost"),
             (Some(at) == frontier.knee, "knee"),
             (at == last, "the fastest"),
-            (is_planned, "this plan"),
+            (is_planned(planned, &point), "this plan"),
         ];
         let marks: Vec<&str> = marks.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
         let word = if marks.is_empty() { String::new() } else { format!("  ◀ {}", marks.join(", ")) };

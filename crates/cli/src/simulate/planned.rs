@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use throng_core::ids::{ObjectId, TaskId};
+use throng_core::ids::TaskId;
 use throng_core::plan::Money;
 use throng_core::plan::catalogue::Catalogue;
 use throng_core::plan::estimates::{Tables, need};
@@ -100,7 +100,8 @@ pub fn hold(
         learn_from: arguments.learn_from.clone(),
     };
     let read = Read::of(flow, loaded, &files)?;
-    let tables = read.prepared(flow, false, false)?.tables;
+    let prepared = read.prepared(flow, false, true)?;
+    let (out_bytes, tables) = (prepared.problem.leaving_bytes(), prepared.tables);
     let catalogue = read.catalogue;
     let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
     check_fit(&plan, flow, &catalogue, &tables)?;
@@ -108,7 +109,6 @@ pub fn hold(
     check_planned(catalogue.machines.iter().zip(counts.iter().copied()), arguments.width)?;
     let nodes = counts.iter().sum();
     let cluster = arguments.base(flow, nodes)?.held_to(&plan, &catalogue, &tables, flow);
-    let out_bytes = results_bytes(flow);
     let rents = plan.rented.is_some();
     Ok(Some((cluster, Planned { catalogue, parts, rents, out_bytes })))
 }
@@ -186,14 +186,6 @@ fn check_prefix(prefix: &str, flow: &Workflow) -> Result<(), Failure> {
         None => format!("its parts are {}", known.into_iter().map(words::cell).collect::<Vec<_>>().join(", ")),
     };
     Err(Failure::bad_input(format!("the workflow has no part `{}`", words::printable(prefix)), remedy))
-}
-
-/// The size of results that no task reads.
-fn results_bytes(flow: &Workflow) -> u64 {
-    let mut is_read = vec![false; flow.object_count()];
-    flow.tasks().flat_map(|task| flow.inputs(task)).for_each(|object| is_read[object.index()] = true);
-    let made = (0..flow.made_count()).map(ObjectId::at).filter(|object| !is_read[object.index()]);
-    made.filter_map(|object| flow.expected_size(object)).fold(0, u64::saturating_add)
 }
 
 impl Planned {

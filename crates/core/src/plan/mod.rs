@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A planner is a function of what is prepared and of limits ([`planner`]). One file each: those of Wylie's thesis ([`greedy`], [`greedy_stage`], [`optimal`], [`progress`]), those
-//! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`layers`], [`ic_pcp`]), to be compared with, and [`fit`], which it leaves for later. All but `fit` count on as many
+//! that it reviews ([`exchange`], [`critical_greedy`], [`ggb`], [`b_rate`], [`b_swap`], [`ic_pcp`]), to be compared with, and [`fit`], which it leaves for later. All but `fit` count on as many
 //! machines as anyone could wish, each for as long as a task takes; [`rented`] puts what they plan on machines as they can really be had.
 
 pub mod b_rate;

@@ -15,7 +15,7 @@ use super::stages::Assigned;
 pub enum Priority {
     /// The one with most edges to the end.
     Level,
-    /// The one with most edges from the beginning: what the published program does.
+    /// The one with most edges from the beginning: the published program counts levels from there, too.
     EntryLevel,
     /// The one from which it takes longest to the end.
     LongestWay,

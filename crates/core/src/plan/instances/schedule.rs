@@ -74,7 +74,7 @@ impl Schedule {
         fleet
     }
 
-    /// What is wrong with it, if anything is: for tests, and for whoever reads one from a file.
+    /// What is wrong with it, if anything is: for tests. When data comes is not looked at.
     pub fn fault(&self, problem: &Problem<'_>) -> Option<String> {
         let machine = |instance: &Instance| &problem.catalogue.machines[usize::from(instance.machine)];
         for (at, instance) in self.instances.iter().enumerate() {
