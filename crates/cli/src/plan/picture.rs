@@ -65,7 +65,7 @@ pub fn svg(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) -> S
         let _ = if at == 0 { write!(path, "M{x:.1} {y:.1}") } else { write!(path, "H{x:.1}V{y:.1}") };
     }
     let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"#3b66c9\" stroke-width=\"2\"/>");
-    let mut mark = |point: &Point, colour: &str, radius: f64, word: &str| {
+    let mut mark = |point: &Point, colour: &str, radius: f64, word: &str, is_below: bool| {
         let (x, y) = (across(point.cost), upwards(point.makespan));
         let told = escape_xml(&format!("{} for {}", time_enough(point.makespan), money(case, point.cost)));
         let _ = writeln!(
@@ -73,26 +73,29 @@ pub fn svg(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) -> S
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"><title>{told}</title></circle>"
         );
         if !word.is_empty() {
+            // Words lean to where there is room.
+            let (at, anchor) = if x > WIDTH * 0.6 { (x - 8.0, "end") } else { (x + 8.0, "start") };
+            let y = if is_below { y + 20.0 } else { y - 8.0 };
             let _ = writeln!(
                 out,
-                "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"#1f2328\">{word}: {told}</text>",
-                (x + 8.0).min(WIDTH - 230.0),
-                y - 8.0
+                "<text x=\"{at:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"#1f2328\">{word}: {told}</text>"
             );
         }
     };
     if points.len() <= MARKED {
-        points.iter().for_each(|point| mark(point, "#3b66c9", 3.2, ""));
+        points.iter().for_each(|point| mark(point, "#3b66c9", 3.2, "", false));
     }
     let knee = frontier.knee.map(|knee| points[knee]);
     let planned = planned.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() });
-    let ends = [points.first(), points.last()].into_iter().flatten();
-    ends.filter(|end| points.len() > 1 && Some(**end) != planned).for_each(|end| mark(end, "#3b66c9", 5.0, ""));
+    let ends = [(points.first(), "the least"), (points.last(), "the fastest")];
+    let ends = ends.into_iter().filter_map(|(end, word)| Some((*end?, word)));
+    ends.filter(|(end, _)| points.len() > 1 && Some(*end) != planned)
+        .for_each(|(end, word)| mark(&end, "#3b66c9", 5.0, word, false));
     if let Some(knee) = knee.as_ref().filter(|knee| Some(**knee) != planned) {
-        mark(knee, "#d9822b", 5.0, "knee");
+        mark(knee, "#d9822b", 5.0, "knee", false);
     }
     if let Some(plan) = &planned {
-        mark(plan, "#1a7f37", 6.0, if knee == planned { "this plan, the knee" } else { "this plan" });
+        mark(plan, "#1a7f37", 6.0, if knee == planned { "this plan, the knee" } else { "this plan" }, true);
     }
     out.push_str("</svg>\n");
     out
