@@ -166,6 +166,11 @@ fn a_machine_that_was_had_at_all_is_paid_for() {
     let sandbox = Sandbox::new();
     sandbox.write("flow.yaml", "tasks: { a: { noop: true, estimate: { time: 0s } } }\n");
     sandbox.write("machines.yaml", "billing: hour\nmachines: { one: { price: 1 } }\n");
-    let said = sandbox.throng(&["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "2"]).expect_code(0);
+    let said = sandbox
+        .throng(&["plan", "flow.yaml", "--machines", "machines.yaml", "--budget", "2", "--out", "p.yaml"])
+        .expect_code(0);
     assert!(said.stdout.contains("cost             $1.0000"), "{}", said.stdout);
+    let run = ["simulate", "flow.yaml", "--machines", "machines.yaml", "--plan", "p.yaml", "--json"];
+    let json: Value = serde_json::from_str(&sandbox.throng(&run).expect_code(0).stdout).unwrap();
+    assert_eq!((&json["plan"]["cost"], &json["plan"]["planned_cost"]), (&"1.00".into(), &"1.00".into()));
 }

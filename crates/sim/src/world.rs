@@ -118,8 +118,8 @@ struct Machine {
     speed: f64,
     /// The number of its type.
     machine_type: usize,
-    /// When somebody last had any use for it.
-    last_used: Time,
+    /// When somebody last had any use for it, if anybody had.
+    last_used: Option<Time>,
     /// The room that it has for objects when its disk is not full: beside what lies there from the beginning.
     room_bytes: u64,
     /// What it has on disk and in memory, if that matters.

@@ -47,15 +47,15 @@ impl World {
 
     /// Somebody has just had some use for a node.
     pub(super) fn used(&mut self, node: NodeId) {
-        self.machines[node.index()].last_used = self.now;
+        self.machines[node.index()].last_used = Some(self.now);
     }
 
     /// From when until when each node was had: those that nobody had any use for were not.
     fn rented(&self) -> Vec<Option<(Duration, Duration)>> {
         let had_from = |node: usize| self.cluster.plan.as_ref().map_or(Time::START, |plan| plan.had_from[node]);
         let had = |(node, machine): (usize, &Machine)| {
-            let until = machine.last_used.since(Time::START);
-            (machine.last_used > Time::START).then(|| (had_from(node).since(Time::START).min(until), until))
+            let until = machine.last_used?.since(Time::START);
+            Some((had_from(node).since(Time::START).min(until), until))
         };
         self.machines.iter().enumerate().map(had).collect()
     }

@@ -92,7 +92,7 @@ impl World {
                 slots: vec![None; cluster.width(&cluster.machine(NodeId(at)).0) as usize],
                 speed: cluster.machine(NodeId(at)).0.speed,
                 machine_type: cluster.type_of(NodeId(at)),
-                last_used: Time::START,
+                last_used: None,
                 room_bytes: cluster.cache_bytes,
                 disk: None,
             });
