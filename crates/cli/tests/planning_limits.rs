@@ -97,7 +97,8 @@ fn a_plan_that_was_changed_by_hand_and_cannot_be_is_refused_with_what_is_wrong()
     let refused =
         sandbox.throng(&["simulate", "flow.yaml", "--machines", "machines.yaml", "--plan", "p.yaml"]).expect_code(2);
     assert!(
-        refused.stderr.contains("the plan has the task `cut:1` on small, and it asks for more than that has"),
+        refused.stderr.contains("the task `cut:1` asks for more than a machine of type `small` has")
+            && refused.stderr.contains("--> p.yaml:"),
         "{}",
         refused.stderr
     );

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use throng_core::ids::TaskId;
 use throng_core::plan::Money;
 use throng_core::plan::catalogue::Catalogue;
-use throng_core::plan::estimates::{Tables, need};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::joined::{Unjoinable, joined, prefixes};
 use throng_core::spelling;
@@ -104,33 +102,12 @@ pub fn hold(
     let (out_bytes, tables) = (prepared.problem.leaving_bytes(), prepared.tables);
     let catalogue = read.catalogue;
     let (plan, parts) = read_plans(&arguments.plan, flow, &catalogue)?;
-    check_fit(&plan, flow, &catalogue, &tables)?;
     let counts = node_counts(&plan, &catalogue);
     check_planned(catalogue.machines.iter().zip(counts.iter().copied()), arguments.width)?;
     let nodes = counts.iter().sum();
     let cluster = arguments.base(flow, nodes)?.held_to(&plan, &catalogue, &tables, flow);
     let rents = plan.rented.is_some();
     Ok(Some((cluster, Planned { catalogue, parts, rents, out_bytes })))
-}
-
-/// Refuses a plan, perhaps changed by hand, that has a task on a machine that it does not fit on.
-fn check_fit(plan: &PlanFile, flow: &Workflow, catalogue: &Catalogue, tables: &Tables) -> Result<(), Failure> {
-    let known = |task: TaskId, machine: u16| {
-        tables.rows[tables.table_of[task.index()] as usize].known[usize::from(machine)].is_some()
-    };
-    let misfit = flow.tasks().zip(&plan.machine_of).find(|(task, machine)| !known(*task, **machine));
-    let Some((task, machine)) = misfit else { return Ok(()) };
-    let machine = &catalogue.machines[usize::from(*machine)];
-    let need = need(flow, flow.class(task, 1), machine).is_none();
-    let why = if need { "asks for more than that has" } else { "has no time there" };
-    Err(Failure::bad_input(
-        format!(
-            "the plan has the task `{}` on {}, and it {why}",
-            words::cell(&flow.name(task)),
-            words::cell(&machine.name)
-        ),
-        "put it on another type, or make the plan anew with `throng plan`",
-    ))
 }
 
 fn read_plans(

@@ -141,6 +141,18 @@ mod tests {
             let error = PlanFile::read(&text, "p.yaml", &flow, &catalogue).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
         }
+        let large = "tasks: { a: { noop: true, cpus: 2, foreach: { i: 1..3 } }, b: { noop: true } }";
+        let large = Workflow::parse(large, Format::Yaml, "f", &NoFiles).unwrap();
+        let cores = "machines: { small: { price: 1 }, large: { price: 2, cpus: 2 } }";
+        let cores = read_machines(cores, "m.yaml").unwrap();
+        let with = |a: &str| format!("throng-plan: 1\ntasks:\n  b: small\n  a: {a}");
+        let error = PlanFile::read(&with("large\n  'a:2': small"), "p.yaml", &large, &cores).unwrap_err().to_string();
+        assert!(
+            error.starts_with("5:3: ") && error.contains("`a:2` asks for more than a machine of type `small`"),
+            "{error}"
+        );
+        let mended = with("small\n  'a:1': large\n  'a:2': large\n  'a:3': large");
+        assert!(PlanFile::read(&mended, "p.yaml", &large, &cores).is_ok(), "nobody runs where only others could not");
         let one_first = "throng-plan: 1\ntasks: { 'a:2': large, a: small, b: small }";
         assert_eq!(PlanFile::read(one_first, "p.yaml", &flow, &catalogue).unwrap().machine_of, [0, 1, 0, 0]);
         for (text, message) in [

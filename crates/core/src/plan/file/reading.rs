@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{NOBODY, NOWHERE, Placed, PlanFile, VERSION};
 use crate::ids::TaskId;
 use crate::plan::catalogue::{Catalogue, map};
+use crate::plan::estimates::need;
 use crate::plan::instances::{Instance, Run};
 use crate::plan::joined::prefixes;
 use crate::workflow::reading::{Mark, Problem, Problems, Text, Value, json, scalar, unknown_key, wrong, yaml};
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read_tasks(&mut self, key: &Text, value: Value) -> Result<(), Problem> {
-        let mut of_one = Vec::new();
+        let (mut of_one, mut said) = (Vec::new(), Vec::new());
         for (name, value) in map(key, value, "{ name: machine }")? {
             let (machine, run) = self.place(&name, value)?;
             let own_name = format!("{}{}", self.prefix, name.text);
@@ -134,21 +135,33 @@ impl<'a> Reader<'a> {
             let tasks = tasks.map_err(|_| {
                 Problem::new(name.mark, self.unknown(&name.text), self.remedy(&name.text)).spanning(&name.text)
             })?;
-            if let [task] = tasks.as_slice() {
-                of_one.push((*task, machine, run));
-                continue;
+            match tasks.as_slice() {
+                [task] => of_one.push((*task, machine, run)),
+                tasks => tasks.iter().for_each(|task| {
+                    self.machine_of[task.index()] = machine;
+                    self.runs[task.index()] = run;
+                }),
             }
-            for task in tasks {
-                self.machine_of[task.index()] = machine;
-                self.runs[task.index()] = run;
-            }
+            said.push((name, machine, tasks));
         }
         // What is said of one task counts more than what is said of all that are alike, in whichever order.
         for (task, machine, run) in of_one {
             self.machine_of[task.index()] = machine;
             self.runs[task.index()] = run;
         }
-        Ok(())
+        said.iter().try_for_each(|(name, machine, tasks)| self.check_fit(name, *machine, tasks))
+    }
+
+    /// Tasks that are to run where some line says have to fit there.
+    fn check_fit(&self, name: &Text, number: u16, tasks: &[TaskId]) -> Result<(), Problem> {
+        let machine = &self.catalogue.machines[usize::from(number)];
+        let fits = |task: TaskId| need(self.flow, self.flow.class(task, 1), machine).is_some();
+        let is_here = |task: &&TaskId| self.machine_of[task.index()] == number;
+        let Some(task) = tasks.iter().filter(is_here).find(|task| !fits(**task)) else { return Ok(()) };
+        let (task, machine) = (self.flow.name(*task), &machine.name);
+        let message = format!("the task `{task}` asks for more than a machine of type `{machine}` has");
+        let remedy = "put it on another type, or make the plan anew with `throng plan`";
+        Err(Problem::new(name.mark, message, remedy).spanning(&name.text))
     }
 
     fn unknown(&self, name: &str) -> String {

@@ -21,6 +21,12 @@ pub struct Entry {
     is_looked_around: bool,
 }
 
+impl Entry {
+    fn point(&self) -> Point {
+        Point { cost: self.cost, makespan: self.makespan }
+    }
+}
+
 /// What is beyond a limit counts so many times: a draft a little beyond it is worth a look around, one far beyond it is not.
 const BEYOND: f64 = 4.0;
 /// So often the time that a budget pays for is halved.
@@ -219,13 +225,11 @@ impl<'p> Search<'p> {
         let mut entries: Vec<&Entry> =
             self.known.entries.iter().filter(|entry| !entry.draft.recipe.is_revised).collect();
         if limits == Limits::default() {
-            entries.sort_by_key(|entry| (entry.cost, entry.makespan));
-            let mut fastest = u64::MAX;
-            entries.retain(|entry| {
-                let is_faster = entry.makespan < fastest;
-                fastest = fastest.min(entry.makespan);
-                is_faster
-            });
+            entries.sort_by_key(|entry| entry.point());
+            entries.dedup_by_key(|entry| entry.point());
+            let best: BTreeSet<Point> =
+                useful(entries.iter().map(|entry| entry.point()).collect()).into_iter().collect();
+            entries.retain(|entry| best.contains(&entry.point()));
         } else {
             entries.sort_by(|one, other| score(one, limits).total_cmp(&score(other, limits)));
             let mut counts = BTreeMap::new();
@@ -329,8 +333,7 @@ impl<'p> Search<'p> {
 
     /// The curve of cost and makespan of all schedules so far.
     pub(super) fn points(&self) -> Vec<Point> {
-        let point = |entry: &Entry| Point { cost: entry.cost, makespan: entry.makespan };
-        useful(self.known.entries.iter().map(point).collect())
+        useful(self.known.entries.iter().map(Entry::point).collect())
     }
 
     /// The best schedule so far that keeps some limits.

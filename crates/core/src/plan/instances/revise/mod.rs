@@ -23,7 +23,7 @@ use super::schedule::Schedule;
 const MOST_LOOKS: usize = 2_000_000;
 /// So often what came of it is looked at again: the last time hardly ever finds anything.
 const ROUNDS: u32 = 4;
-/// Instances are opened earlier than the way from the end says by these parts of the run, in 256ths, since what is sent may be in each other's way.
+/// Instances are opened earlier than the way from the end says by these parts of the time that the run has, in 256ths, since what is sent may be in each other's way.
 const EARLIER: [u64; 3] = [0, 2, 12];
 
 /// What a second look has to keep to.

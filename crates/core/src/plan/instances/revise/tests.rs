@@ -98,12 +98,14 @@ fn nothing_is_lost_by_a_second_look() {
 }
 
 #[test]
-fn what_would_take_too_long_is_left_and_whoever_has_no_time_is_minded() {
+fn whoever_has_no_time_gets_no_second_look() {
     let (flow, machines) = drawn(2);
     prepared::with(&flow, &machines, true, |asked| {
         let recipe = Recipe { fleet: vec![6, 3], choice: Choice::Earliest, is_revised: true };
         let packed = pack(asked.problem, &Recipe { is_revised: false, ..recipe.clone() }, None, &mut 0, &mut || true);
         let hurried = pack(asked.problem, &recipe, None, &mut 0, &mut || false);
         assert_eq!(packed, hurried);
+        let revised = pack(asked.problem, &recipe, None, &mut 0, &mut || true);
+        assert_ne!(packed, revised, "it would have brought something");
     });
 }
