@@ -114,7 +114,6 @@ impl<'a> Case<'a> {
             .map(|guesses| {
                 let mut search = Search::new(&self.prepared.problem, guesses);
                 search.pack_guesses(None, &mut || true);
-                search.revise_all(&mut || true);
                 search
             })
             .collect();
@@ -195,7 +194,6 @@ impl<'a> Case<'a> {
             let best = |limits: &Limits| {
                 let mut search = search.clone();
                 search.pack_guesses(limits.deadline, &mut || true);
-                search.revise_all(&mut || true);
                 search.best_for(*limits).ok().map(|schedule| self.execute(&schedule))
             };
             row(name, &limits.iter().map(best).collect::<Vec<_>>());

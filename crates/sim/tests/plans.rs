@@ -1,11 +1,11 @@
-//! What is planned on instances is what comes of it when it is carried out: how long it takes, and what it costs.
+//! What is planned on instances is what comes of it when it is carried out: how long it takes, and what it costs. And the curve says what can be had.
 
 use std::fmt::Write;
 
 use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::fit::{Effort, Fit};
-use throng_core::plan::planner::{Limits, Plan, by_name};
+use throng_core::plan::planner::{Infeasible, Limits, Plan, by_name};
 use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented::Rented;
 use throng_core::rng::Rng;
@@ -113,5 +113,33 @@ fn drawn(seed: u64) -> Workflow {
 fn workflows_that_are_drawn() {
     for seed in 1..=30 {
         check_flow(&drawn(seed), &format!("seed {seed}"), &["fit", "loss", "greedy-stage"]);
+    }
+}
+
+/// The most that whoever asks for a limit may be better off than the curve says.
+const BETTER: f64 = 0.25;
+
+#[test]
+fn the_curve_is_about_as_good_as_what_is_found_for_limits() {
+    let at_once = read_machines(MACHINES, "machines.yaml").expect("it is a catalogue");
+    let cases = [("mapreduce-sipht", &at_once), ("mapreduce-ligo", &at_once), ("mapreduce-sipht", &machines("hour"))];
+    for (case, (shape, catalogue)) in cases.into_iter().enumerate() {
+        let flow = workflow(shape, &[]);
+        let prepared = Prepared::by_speed(&flow, catalogue, true).expect("every task has a time");
+        let asked = prepared.asked(&|| true);
+        let fit = Fit(Effort::of(0));
+        let points = fit.curve(&asked).expect("it has a curve").points;
+        let plan = |budget, deadline| fit.plan(&asked, Limits { budget, deadline }).expect("the curve shows it");
+        let apart = |found: u64, known: u64| 1.0 - found as f64 / known as f64;
+        for point in [points[0], points[points.len() / 2], points[points.len() - 1]] {
+            let sooner = apart(plan(Some(point.cost), None).makespan(), point.makespan);
+            let cheaper = apart(plan(None, Some(point.makespan)).cost(), point.cost);
+            assert!(
+                (0.0..BETTER).contains(&sooner) && (0.0..BETTER).contains(&cheaper),
+                "case {case}, {point:?}: {sooner:.3} faster for that money, {cheaper:.3} cheaper by that time"
+            );
+        }
+        let refused = fit.plan(&asked, Limits { budget: Some(points[0].cost * 99 / 100), deadline: None });
+        assert!(matches!(refused, Err(Infeasible::Budget { .. })), "case {case}: less than the least");
     }
 }

@@ -87,7 +87,7 @@ pub fn svg(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) -> S
     }
     let knee = frontier.knee.map(|knee| points[knee]);
     let planned = planned.map(|planned| Point { cost: planned.cost(), makespan: planned.makespan() });
-    let ends = [(points.first(), "the least"), (points.last(), "the fastest")];
+    let ends = [(points.first(), "the least budget"), (points.last(), "the fastest")];
     let ends = ends.into_iter().filter_map(|(end, word)| Some((*end?, word)));
     ends.filter(|(end, _)| points.len() > 1 && Some(*end) != planned)
         .for_each(|(end, word)| mark(&end, "#3b66c9", 5.0, word, false));

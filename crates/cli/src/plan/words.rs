@@ -258,7 +258,7 @@ fn tell_frontier(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier
     for (at, point) in points {
         let bar = "▇".repeat((point.makespan as f64 / slowest * 30.0).round() as usize);
         let marks = [
-            (at == 0, "the least that it can cost"),
+            (at == 0, "the least budget"),
             (Some(at) == frontier.knee, "knee"),
             (at == last, "the fastest"),
             (is_planned(planned, &point), "this plan"),
@@ -286,7 +286,7 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits], is_cut
             let short = least.saturating_sub(case.limits.budget.unwrap_or(0));
             let [short, least] = [short, *least].map(|amount| money(case, amount));
             match is_cut_short {
-                false => format!("the budget is {short} too small: the least that {by} costs is {least}"),
+                false => format!("the budget is {short} too small: the cheapest plan that {by} finds costs {least}"),
                 true => format!(
                     "{by} found no plan for the budget in time: the cheapest so far costs {least}, {short} more"
                 ),
@@ -296,7 +296,7 @@ pub fn infeasible(case: &Case<'_>, why: &Infeasible, remedies: &[Limits], is_cut
             let late = least.saturating_sub(case.limits.deadline.unwrap_or(0));
             let (late, least) = (time_enough(late), time_enough(*least));
             match is_cut_short {
-                false => format!("the deadline is {late} too early: the fastest that {by} gets is {least}"),
+                false => format!("the deadline is {late} too early: the fastest plan that {by} finds takes {least}"),
                 true => format!(
                     "{by} found no plan for the deadline in time: the fastest so far takes {least}, {late} more"
                 ),

@@ -14,17 +14,12 @@ pub struct Draft {
 impl Draft {
     /// So many instances at most, everything as early as can be.
     pub(super) fn earliest(fleet: Vec<u32>) -> Draft {
-        Draft { recipe: Recipe { fleet, choice: Choice::Earliest, is_revised: false }, guess: None }
-    }
-
-    /// The same, looked over once more.
-    pub(super) fn revised(&self) -> Draft {
-        Draft { recipe: Recipe { is_revised: true, ..self.recipe.clone() }, guess: self.guess }
+        Draft { recipe: Recipe { fleet, choice: Choice::Earliest }, guess: None }
     }
 
     /// As cheap as can be by some time.
     pub(super) fn cheapest(fleet: Vec<u32>, target: u64, guess: Option<u32>) -> Draft {
-        Draft { recipe: Recipe { fleet, choice: Choice::Cheapest { target }, is_revised: false }, guess }
+        Draft { recipe: Recipe { fleet, choice: Choice::Cheapest { target } }, guess }
     }
 }
 
@@ -89,7 +84,6 @@ pub(super) fn beside(draft: &Draft, schedule: &Schedule, most: &[u32], deadline:
         drafts.push(Draft::cheapest(used.clone(), target, draft.guess));
         drafts.push(Draft::cheapest(draft.recipe.fleet.clone(), target, draft.guess));
     }
-    drafts.push(draft.revised());
     if draft.guess.is_some() {
         drafts.push(Draft { guess: None, ..draft.clone() });
     }
@@ -119,7 +113,7 @@ mod tests {
 
     /// The fleets of those that are like a draft but for their fleet.
     fn fleets(beside: &[Draft], draft: &Draft) -> Vec<Vec<u32>> {
-        let but_for_fleet = |draft: &Draft| (draft.recipe.choice, draft.recipe.is_revised, draft.guess);
+        let but_for_fleet = |draft: &Draft| (draft.recipe.choice, draft.guess);
         let like = |other: &&Draft| but_for_fleet(other) == but_for_fleet(draft);
         beside.iter().filter(like).map(|other| other.recipe.fleet.clone()).collect()
     }
@@ -164,7 +158,6 @@ mod tests {
         let beside = beside(&draft, &with(&[1, 1], 1000), &[2, 1], Some(1234));
         let targets = |fleet: &[u32]| {
             let of_fleet = beside.iter().filter(|other| other.recipe.fleet == fleet && other.guess == Some(3));
-            let of_fleet = of_fleet.filter(|other| !other.recipe.is_revised);
             let mut targets: Vec<u64> = of_fleet
                 .filter_map(|other| match other.recipe.choice {
                     Choice::Cheapest { target } => Some(target),
@@ -177,7 +170,6 @@ mod tests {
         assert_eq!(targets(&[1, 1]), [700, 850, 930, 970, 1000, 1040, 1150, 1234]);
         assert_eq!(targets(&[2, 1]), [700, 850, 930, 970, 1040, 1150, 1234], "at 1000 is where it came from");
         assert!(beside.contains(&Draft::earliest(vec![1, 1])));
-        assert!(beside.contains(&draft.revised()), "the same with a second look");
         assert!(beside.contains(&Draft { guess: None, ..draft }), "any types instead of a planner's");
     }
 

@@ -38,7 +38,7 @@ use super::planner::{Asked, Decided, Infeasible, Limits, Plan, Planned};
 use super::rented::{BUDGETS, guesses};
 use crate::policy::{BadPolicy, Policy};
 
-/// How much is tried. What a schedule takes is how many places are looked at for its tasks, a tenth of a microsecond each.
+/// How much is tried along the curve. What a schedule takes is how many places are looked at for its tasks, a tenth of a microsecond each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Schedules at most.
@@ -47,20 +47,19 @@ pub struct Effort {
     pub looks: usize,
 }
 
-/// So many schedules are enough that more hardly ever help, and so many places are looked at in some fifteen seconds.
-const USUAL: Effort = Effort { schedules: 8000, looks: 200_000_000 };
+/// So many schedules are enough that more hardly ever help, and so many places are looked at in some twenty seconds.
+const USUAL: Effort = Effort { schedules: 10_000, looks: 250_000_000 };
 
-/// Parts of the effort: for all of the curve, for each of its ends, and for what is asked for.
+/// Fifths of the effort: for all of the curve, for each of its three ends, and once more for what is asked for.
 const FOR_THE_CURVE: usize = 2;
-const FOR_AN_END: usize = 8;
+const FOR_AN_END: usize = 1;
 const FOR_A_GOAL: usize = 2;
 
 impl Effort {
     const NO_END: Effort = Effort { schedules: usize::MAX, looks: usize::MAX };
 
-    /// One of so many parts.
-    fn part(self, parts: usize) -> Effort {
-        Effort { schedules: self.schedules.div_ceil(parts), looks: self.looks / parts }
+    fn fifths(self, count: usize) -> Effort {
+        Effort { schedules: self.schedules.saturating_mul(count).div_ceil(5), looks: self.looks / 5 * count }
     }
 
     /// So many schedules, or as many as is usual.
@@ -155,9 +154,8 @@ fn explored<'p>(asked: &Asked<'p>, effort: Effort) -> Search<'p> {
     }
     let mut may_go_on = || (asked.may_go_on)();
     let mut search = Search::new(asked.problem, &others(asked));
-    search.allow(effort.part(FOR_THE_CURVE));
+    search.allow(effort.fifths(FOR_THE_CURVE));
     search.seed(&mut may_go_on);
-    search.revise_best(Limits::default(), &mut may_go_on);
     search.climb(Limits::default(), &mut may_go_on);
     // The ends are what people ask for first. Whoever has money for the fastest plan of all is not to pay more for it than has to be, and likewise for the cheapest.
     let ends: [fn(&Search<'_>) -> Limits; 3] = [
@@ -167,7 +165,7 @@ fn explored<'p>(asked: &Asked<'p>, effort: Effort) -> Search<'p> {
     ];
     for end in ends {
         let goal = end(&search);
-        pursue(&mut search, goal, effort.part(FOR_AN_END), &mut may_go_on);
+        pursue(&mut search, goal, effort.fifths(FOR_AN_END), &mut may_go_on);
     }
     if may_go_on() {
         asked.explored.replace(Some((effort, search.known().clone())));
@@ -181,7 +179,7 @@ fn found<'p>(asked: &Asked<'p>, limits: Limits, effort: Effort) -> Search<'p> {
     let has_both = limits.budget.is_some() && limits.deadline.is_some();
     let parts = [Limits { deadline: None, ..limits }, Limits { budget: None, ..limits }];
     for goal in parts.into_iter().filter(|_| has_both).chain([limits]).filter(|goal| *goal != Limits::default()) {
-        pursue(&mut search, goal, effort.part(FOR_A_GOAL), &mut || (asked.may_go_on)());
+        pursue(&mut search, goal, effort.fifths(FOR_A_GOAL), &mut || (asked.may_go_on)());
     }
     search
 }
@@ -190,7 +188,6 @@ fn found<'p>(asked: &Asked<'p>, limits: Limits, effort: Effort) -> Search<'p> {
 fn pursue(search: &mut Search<'_>, goal: Limits, effort: Effort, may_go_on: &mut dyn FnMut() -> bool) {
     search.allow(effort);
     search.aim(goal, may_go_on);
-    search.revise_best(goal, may_go_on);
     search.climb(goal, may_go_on);
 }
 
@@ -203,7 +200,6 @@ pub(super) fn packed(
 ) -> Result<Schedule, Infeasible> {
     let mut search = Search::new(problem, guesses);
     search.pack_guesses(limits.deadline, may_go_on);
-    search.revise_all(may_go_on);
     search.best_for(limits)
 }
 
@@ -211,7 +207,6 @@ pub(super) fn packed(
 pub(super) fn packed_curve(problem: &Problem<'_>, guesses: &[Vec<u16>], may_go_on: &mut dyn FnMut() -> bool) -> Curve {
     let mut search = Search::new(problem, guesses);
     search.pack_guesses(None, may_go_on);
-    search.revise_all(may_go_on);
     Curve { points: search.points(), is_exact: false }
 }
 

@@ -1,10 +1,10 @@
 //! The search: the most promising draft is looked around next.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::super::frontier::{Point, useful};
-use super::super::instances::{Problem, Schedule, pack};
+use super::super::instances::{Problem, Schedule, pack, revise};
 use super::super::planner::{Infeasible, Limits};
 use super::drafts::{Draft, FINE_TARGETS, TARGETS, beside, first_fleets, part_of};
 use super::{Effort, most};
@@ -14,6 +14,8 @@ use super::{Effort, most};
 pub struct Entry {
     /// The draft.
     pub draft: Draft,
+    /// Whether the schedule is what a second look has made of it.
+    pub is_revised: bool,
     /// What its schedule costs.
     pub cost: u64,
     /// How long it takes.
@@ -36,9 +38,6 @@ const BETWEEN: u64 = 12;
 /// What is beyond the best so far is aimed at by these parts of what it takes or costs, in hundredths.
 const BEYOND_THE_BEST: [u64; 5] = [97, 90, 80, 65, 50];
 
-/// So many schedules that are best for a goal get a second look, and so many of each planner's types: what it brings may be a tenth, so they need not be near the best before it.
-const REVISED: usize = 100;
-const REVISED_OF_A_GUESS: usize = 4;
 /// Whoever has any time has this many times as much as the slowest schedule takes.
 const ANY_TIME: u64 = 4;
 /// So many types of machines, the cheapest first, are tried one machine of each before anybody is asked whether there is time: what is cheap is not to be called dear only
@@ -97,34 +96,53 @@ impl<'p> Search<'p> {
         };
     }
 
-    /// The schedule of a draft.
-    pub fn schedule(&self, draft: &Draft) -> Option<Schedule> {
-        self.packed(draft, &mut 0, &mut || true)
+    /// The schedule of an entry.
+    fn schedule(&self, entry: &Entry) -> Option<Schedule> {
+        let schedule = self.packed(&entry.draft, &mut 0, &mut || true)?;
+        match entry.is_revised {
+            false => Some(schedule),
+            true => self.revised(&entry.draft, &schedule, &mut 0, &mut || true),
+        }
     }
 
     fn packed(&self, draft: &Draft, looks: &mut usize, may_go_on: &mut dyn FnMut() -> bool) -> Option<Schedule> {
-        let types = draft.guess.map(|guess| self.known.guesses[guess as usize].as_slice());
-        pack(self.problem, &draft.recipe, types, looks, may_go_on)
+        pack(self.problem, &draft.recipe, self.types(draft), looks, may_go_on)
     }
 
-    /// Tries a draft, if it was not tried before; says what it takes.
+    fn revised(
+        &self,
+        draft: &Draft,
+        schedule: &Schedule,
+        looks: &mut usize,
+        may_go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Schedule> {
+        revise(self.problem, &draft.recipe, self.types(draft), schedule, looks, may_go_on)
+    }
+
+    fn types(&self, draft: &Draft) -> Option<&[u16]> {
+        draft.guess.map(|guess| self.known.guesses[guess as usize].as_slice())
+    }
+
+    /// Tries a draft, if it was not tried before, and takes a second look at what comes of it; says what it takes at first.
     fn attempt(&mut self, draft: Draft, may_go_on: &mut dyn FnMut() -> bool) -> Option<u64> {
         if !self.known.tried.insert(draft.clone()) {
             return None;
         }
         let mut looks = 0;
-        let schedule = self.packed(&draft, &mut looks, may_go_on);
+        let first = self.packed(&draft, &mut looks, may_go_on);
+        let second = first.as_ref().and_then(|first| self.revised(&draft, first, &mut looks, may_go_on));
         self.known.looks = self.known.looks.saturating_add(looks);
-        let Some(schedule) = schedule else {
-            // Whoever had no time for it has not tried it.
-            if !may_go_on() {
-                self.known.tried.remove(&draft);
-            }
-            return None;
-        };
-        let (cost, makespan) = (schedule.cost.0, schedule.makespan);
-        self.known.entries.push(Entry { draft, cost, makespan, is_looked_around: false });
-        Some(makespan)
+        // Whoever had no time for it has not tried it.
+        if first.is_none() && !may_go_on() {
+            self.known.tried.remove(&draft);
+        }
+        let makespan = first.as_ref().map(|first| first.makespan);
+        for (schedule, is_revised) in [(first, false), (second, true)] {
+            let Some(Schedule { cost, makespan, .. }) = schedule else { continue };
+            let draft = draft.clone();
+            self.known.entries.push(Entry { draft, is_revised, cost: cost.0, makespan, is_looked_around: false });
+        }
+        makespan
     }
 
     fn may_try(&self) -> bool {
@@ -215,60 +233,34 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Takes a second look at all schedules so far.
-    pub fn revise_all(&mut self, may_go_on: &mut dyn FnMut() -> bool) {
-        self.revise(self.known.entries.iter().map(|entry| entry.draft.revised()).collect(), may_go_on);
-    }
-
-    /// Takes a second look at the schedules so far that are best for some limits; without limits, at those of which none is both faster and cheaper.
-    pub(super) fn revise_best(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
-        let mut entries: Vec<&Entry> =
-            self.known.entries.iter().filter(|entry| !entry.draft.recipe.is_revised).collect();
-        if limits == Limits::default() {
-            entries.sort_by_key(|entry| entry.point());
-            entries.dedup_by_key(|entry| entry.point());
-            let best: BTreeSet<Point> =
-                useful(entries.iter().map(|entry| entry.point()).collect()).into_iter().collect();
-            entries.retain(|entry| best.contains(&entry.point()));
-        } else {
-            entries.sort_by(|one, other| score(one, limits).total_cmp(&score(other, limits)));
-            let mut counts = BTreeMap::new();
-            let mut number = 0;
-            entries.retain(|entry| {
-                let of_guess = counts.entry(entry.draft.guess).or_insert(0);
-                (number, *of_guess) = (number + 1, *of_guess + 1);
-                number <= REVISED || *of_guess <= REVISED_OF_A_GUESS
-            });
-        }
-        self.revise(entries.iter().map(|entry| entry.draft.revised()).collect(), may_go_on);
-    }
-
-    fn revise(&mut self, drafts: Vec<Draft>, may_go_on: &mut dyn FnMut() -> bool) {
-        for draft in drafts {
-            if !self.may_try() || !may_go_on() {
-                return;
-            }
-            self.attempt(draft, may_go_on);
-        }
-    }
-
-    /// Looks around the most promising drafts, one after the other.
+    /// Looks around the most promising drafts, one after the other, each until something better is found.
     pub(super) fn climb(&mut self, limits: Limits, may_go_on: &mut dyn FnMut() -> bool) {
         let mut turn = 0;
         while self.may_try() && may_go_on() {
             let aim = if limits == Limits::default() { self.in_turn(turn) } else { self.or_beyond(limits, turn) };
             turn += 1;
             let Some(at) = self.most_promising(aim) else { return };
-            self.known.entries[at].is_looked_around = true;
-            let draft = self.known.entries[at].draft.clone();
-            let Some(schedule) = self.schedule(&draft) else { continue };
-            for draft in beside(&draft, &schedule, &self.most, aim.deadline) {
-                if !self.may_try() || !may_go_on() {
-                    return;
-                }
-                self.attempt(draft, may_go_on);
+            let is_all_seen = self.look_around(at, aim, may_go_on);
+            self.known.entries[at].is_looked_around = is_all_seen;
+        }
+    }
+
+    /// Tries what is beside an entry, until something is better for an aim. Says whether all of it was tried.
+    fn look_around(&mut self, at: usize, aim: Limits, may_go_on: &mut dyn FnMut() -> bool) -> bool {
+        let entry = &self.known.entries[at];
+        let (draft, to_beat) = (entry.draft.clone(), score(entry, aim));
+        let Some(schedule) = self.schedule(entry) else { return true };
+        for other in beside(&draft, &schedule, &self.most, aim.deadline) {
+            if !self.may_try() || !may_go_on() {
+                return false;
+            }
+            let known = self.known.entries.len();
+            self.attempt(other, may_go_on);
+            if self.known.entries[known..].iter().any(|entry| score(entry, aim) < to_beat) {
+                return false;
             }
         }
+        true
     }
 
     /// The best draft that was not looked around.
@@ -339,7 +331,7 @@ impl<'p> Search<'p> {
     /// The best schedule so far that keeps some limits.
     pub fn best_for(&self, limits: Limits) -> Result<Schedule, Infeasible> {
         match self.best_entry(limits) {
-            Some(entry) => Ok(self.schedule(&entry.draft).expect("it gave a schedule before")),
+            Some(entry) => Ok(self.schedule(entry).expect("it gave a schedule before")),
             None => Err(self.infeasible(limits)),
         }
     }

@@ -28,8 +28,6 @@ pub struct Recipe {
     pub fleet: Vec<u32>,
     /// Where tasks are best off.
     pub choice: Choice,
-    /// Whether the schedule gets a second look, from its end.
-    pub is_revised: bool,
 }
 
 /// Puts all tasks on instances. `types`, if it is there, says on which type each has to be. Nothing if some task fits on no instance of the fleet. `looks` becomes more by
@@ -66,16 +64,24 @@ pub fn pack(
         let offer = best(&mut rack, recipe, task, among, latest, looks)?;
         rack.take(task, &offer);
     }
-    let schedule = rack.schedule();
-    if !recipe.is_revised {
-        return Some(schedule);
-    }
+    Some(rack.schedule())
+}
+
+/// A second look at such a schedule, from its end: what is cheaper, or as cheap and faster, and ends as early as the recipe wants it, or as the schedule did. Nothing if there is no such.
+pub fn revise(
+    problem: &Problem<'_>,
+    recipe: &Recipe,
+    types: Option<&[u16]>,
+    schedule: &Schedule,
+    looks: &mut usize,
+    may_go_on: &mut dyn FnMut() -> bool,
+) -> Option<Schedule> {
     let early_enough = match recipe.choice {
         Choice::Earliest => 0,
         Choice::Cheapest { target } => target,
     };
     let given = Given { problem, fleet: &recipe.fleet, types, end: schedule.makespan.max(early_enough) };
-    Some(revised(&given, schedule, looks, may_go_on))
+    revised(&given, schedule, looks, may_go_on)
 }
 
 /// After so many looks, a thousandth of a second or a few, it is asked whether to go on.

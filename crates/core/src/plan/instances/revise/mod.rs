@@ -37,30 +37,35 @@ pub(super) struct Given<'a> {
     pub(super) end: u64,
 }
 
-/// A schedule that is cheaper, or as cheap and faster, and ends in time; or the same. `looks` becomes more by how much was looked at.
+/// A schedule that is cheaper than this one, or as cheap and faster, and ends in time. Nothing if none is found. `looks` becomes more by how much was looked at.
 pub(super) fn revised(
     given: &Given<'_>,
-    mut schedule: Schedule,
+    first: &Schedule,
     looks: &mut usize,
     may_go_on: &mut dyn FnMut() -> bool,
-) -> Schedule {
+) -> Option<Schedule> {
+    let mut best: Option<Schedule> = None;
     for _ in 0..ROUNDS {
+        let schedule = best.as_ref().unwrap_or(first);
         let each = schedule.instances.len() + given.fleet.len() + EARLIER.len();
         let all = schedule.runs.len().saturating_mul(each).saturating_add(given.problem.graph.edge_count());
         if all > MOST_LOOKS || !may_go_on() {
-            return schedule;
+            break;
         }
         *looks = looks.saturating_add(all);
-        let Some(back) = Back::of(given, &schedule) else { return schedule };
-        let again = EARLIER.map(|part| back.forward((u128::from(given.end) * u128::from(part) / 256) as u64));
-        let merit = |schedule: &Schedule| (schedule.cost, schedule.makespan);
-        let in_time = again.into_iter().filter(|other| other.makespan <= given.end);
-        let Some(better) = in_time.min_by_key(merit).filter(|other| merit(other) < merit(&schedule)) else {
-            return schedule;
-        };
-        schedule = better;
+        let Some(better) = better(given, schedule) else { break };
+        best = Some(better);
     }
-    schedule
+    best
+}
+
+/// What a single way from the end and back makes of a schedule, if that is better.
+fn better(given: &Given<'_>, schedule: &Schedule) -> Option<Schedule> {
+    let back = Back::of(given, schedule)?;
+    let again = EARLIER.map(|part| back.forward((u128::from(given.end) * u128::from(part) / 256) as u64));
+    let merit = |schedule: &Schedule| (schedule.cost, schedule.makespan);
+    let in_time = again.into_iter().filter(|other| other.makespan <= given.end);
+    in_time.min_by_key(merit).filter(|other| merit(other) < merit(schedule))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 use std::fmt::Write;
 
-use super::super::{Choice, Problem, Recipe, Schedule, pack};
+use super::super::{Choice, Problem, Recipe, Schedule, pack, revise};
 use crate::plan::prepared;
 use crate::rng::Rng;
 
 /// A schedule as the packer makes it, and the same after a second look.
 fn both(problem: &Problem<'_>, recipe: &Recipe, types: Option<&[u16]>) -> Option<(Schedule, Schedule)> {
-    let packed = |is_revised| pack(problem, &Recipe { is_revised, ..recipe.clone() }, types, &mut 0, &mut || true);
-    Some((packed(false)?, packed(true)?))
+    let packed = pack(problem, recipe, types, &mut 0, &mut || true)?;
+    let revised = revise(problem, recipe, types, &packed, &mut 0, &mut || true).unwrap_or_else(|| packed.clone());
+    Some((packed, revised))
 }
 
 fn minutes(time: u64) -> u64 {
@@ -25,7 +26,7 @@ fn who_is_read_late_runs_late_where_it_is_read() {
                 aside: { noop: true, out: [{ path: aside, size: 1kB }], estimate: { time: 1m } }\n  \
                 c: { noop: true, in: [b, aside], out: c, estimate: { time: 60m } }\n";
     prepared::with(flow, SECONDS, true, |asked| {
-        let recipe = Recipe { fleet: vec![9], choice: Choice::Earliest, is_revised: false };
+        let recipe = Recipe { fleet: vec![9], choice: Choice::Earliest };
         let (packed, revised) = both(asked.problem, &recipe, None).unwrap();
         let lengths = |schedule: &Schedule| -> Vec<u64> {
             schedule.instances.iter().map(|instance| minutes(instance.until - instance.from)).collect()
@@ -72,7 +73,7 @@ fn nothing_is_lost_by_a_second_look() {
             let fleet = [vec![6, 3], vec![2, 2], vec![4, 1]][rng.below(3) as usize].clone();
             let drawn: Vec<u16> = (0..problem.task_count()).map(|_| rng.below(2) as u16).collect();
             let types = [None, Some(drawn.as_slice())][rng.below(2) as usize];
-            let earliest = Recipe { fleet: fleet.clone(), choice: Choice::Earliest, is_revised: true };
+            let earliest = Recipe { fleet: fleet.clone(), choice: Choice::Earliest };
             let fastest = both(problem, &earliest, types).unwrap().0.makespan;
             for target in [fastest, fastest * 3 / 2, fastest * 4] {
                 for choice in [Choice::Earliest, Choice::Cheapest { target }] {
@@ -101,11 +102,10 @@ fn nothing_is_lost_by_a_second_look() {
 fn whoever_has_no_time_gets_no_second_look() {
     let (flow, machines) = drawn(2);
     prepared::with(&flow, &machines, true, |asked| {
-        let recipe = Recipe { fleet: vec![6, 3], choice: Choice::Earliest, is_revised: true };
-        let packed = pack(asked.problem, &Recipe { is_revised: false, ..recipe.clone() }, None, &mut 0, &mut || true);
-        let hurried = pack(asked.problem, &recipe, None, &mut 0, &mut || false);
-        assert_eq!(packed, hurried);
-        let revised = pack(asked.problem, &recipe, None, &mut 0, &mut || true);
-        assert_ne!(packed, revised, "it would have brought something");
+        let recipe = Recipe { fleet: vec![6, 3], choice: Choice::Earliest };
+        let packed = pack(asked.problem, &recipe, None, &mut 0, &mut || true).unwrap();
+        let revised = |is_patient: bool| revise(asked.problem, &recipe, None, &packed, &mut 0, &mut || is_patient);
+        assert_eq!(revised(false), None);
+        assert!(revised(true).is_some(), "it would have brought something");
     });
 }
