@@ -14,7 +14,7 @@ use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::fit::Search;
 use throng_core::plan::instances::Schedule;
-use throng_core::plan::planner::{Decided, Limits, Plan, Planned, by_name};
+use throng_core::plan::planner::{Asked, Decided, Limits, Plan, Planned, by_name};
 use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented::guesses;
 use throng_core::policy::Policy;
@@ -146,6 +146,7 @@ impl<'a> Case<'a> {
             }));
         }
         println!();
+        self.behind(fit.as_ref(), &asked, &limits);
         let told = |limits: &Limits, figures: &Option<Figures>| match figures {
             None => "-".to_owned(),
             Some(figures) if limits.budget.is_some() => format!("{:.0} s", figures.ran.1),
@@ -198,6 +199,22 @@ impl<'a> Case<'a> {
             };
             row(name, &limits.iter().map(best).collect::<Vec<_>>());
         }
+    }
+
+    /// How much worse the curve is than what is planned for limits.
+    fn behind(&self, fit: &dyn Plan, asked: &Asked<'_>, limits: &[Limits]) {
+        let points = fit.curve(asked).expect("it has a curve").points;
+        let behind = limits.iter().map(|limits| {
+            let kept = points.iter().filter(|point| limits.keeps(point.cost, point.makespan));
+            let planned = fit.plan(asked, *limits).expect("others keep it");
+            match limits.budget {
+                Some(_) => kept.map(|point| point.makespan).min().map(|time| time as f64 / planned.makespan() as f64),
+                None => kept.map(|point| point.cost).min().map(|cost| cost as f64 / planned.cost() as f64),
+            }
+        });
+        let behind: Vec<f64> = behind.map(|ratio| ratio.expect("the curve keeps it") * 100.0 - 100.0).collect();
+        let mean = behind.iter().sum::<f64>() / behind.len() as f64;
+        println!("its curve is behind by {mean:.1} %, at worst {:.1} %", behind.iter().copied().fold(0.0, f64::max));
     }
 
     fn execute(&self, schedule: &Schedule) -> Figures {
