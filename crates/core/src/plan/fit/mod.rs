@@ -3,8 +3,8 @@
 //! ```text
 //!   drafts: how many instances of each type at most, where a task is best off, perhaps what a planner of types says
 //!      │
-//!      ▼   the packer makes a schedule of each, with its cost and its makespan
-//!   the most promising draft for the limits ──▶ drafts beside it: one instance more, one less, another type, an earlier or a later target, a second look ──▶ …
+//!      ▼   the packer makes a schedule of each, with its cost and its makespan, and takes a second look at it
+//!   the most promising draft for the limits ──▶ drafts beside it: one instance more, one less, another type, an earlier or a later target ──▶ the first that is better ──▶ …
 //! ```
 //!
 //! The thesis leaves it for later. Whoever is charged by the hour does not pay for tasks but for fleets, so fleets are what is searched, and the packer
