@@ -3,7 +3,7 @@
 use super::planner::{Asked, Limits, Plan};
 
 /// A plan on the curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     /// What it costs.
     pub cost: u64,

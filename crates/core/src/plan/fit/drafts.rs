@@ -1,6 +1,6 @@
 //! Drafts: what is tried, where a search begins, and what is beside a draft.
 
-use super::super::instances::{Choice, Recipe, Schedule};
+use super::super::instances::{Choice, Recipe};
 
 /// A way to make a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,12 +50,11 @@ pub(super) const FINE_TARGETS: [u64; 22] =
 /// How much earlier or later is tried beside a draft, in hundredths of what it takes.
 const NUDGES: [u64; 7] = [70, 85, 93, 97, 100, 104, 115];
 
-/// What is beside a draft that gave a schedule, and not the draft itself.
-pub(super) fn beside(draft: &Draft, schedule: &Schedule, most: &[u32], deadline: Option<u64>) -> Vec<Draft> {
-    let used = schedule.fleet(most.len());
+/// What is beside a draft, and not the draft itself, if its schedule uses so many instances of each type and takes so long.
+pub(super) fn beside(draft: &Draft, used: &[u32], makespan: u64, most: &[u32], deadline: Option<u64>) -> Vec<Draft> {
     let with = |fleet: Vec<u32>| Draft { recipe: Recipe { fleet, ..draft.recipe.clone() }, guess: draft.guess };
     let changed = |change: &dyn Fn(&mut [u32])| {
-        let mut fleet = used.clone();
+        let mut fleet = used.to_vec();
         change(&mut fleet);
         let is_some = fleet.iter().any(|count| *count > 0);
         let is_possible = fleet.iter().zip(most).all(|(count, most)| count <= most);
@@ -78,10 +77,10 @@ pub(super) fn beside(draft: &Draft, schedule: &Schedule, most: &[u32], deadline:
         }
     }
     let mut drafts: Vec<Draft> = fleets.into_iter().map(with).collect();
-    drafts.push(Draft::earliest(used.clone()));
-    let targets = NUDGES.iter().map(|part| part_of(schedule.makespan, *part)).chain(deadline);
+    drafts.push(Draft::earliest(used.to_vec()));
+    let targets = NUDGES.iter().map(|part| part_of(makespan, *part)).chain(deadline);
     for target in targets {
-        drafts.push(Draft::cheapest(used.clone(), target, draft.guess));
+        drafts.push(Draft::cheapest(used.to_vec(), target, draft.guess));
         drafts.push(Draft::cheapest(draft.recipe.fleet.clone(), target, draft.guess));
     }
     if draft.guess.is_some() {
@@ -98,18 +97,8 @@ pub(super) fn part_of(whole: u64, hundredths: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::instances::Instance;
     use super::*;
     use crate::rng::Rng;
-
-    /// A schedule that uses these instances.
-    fn with(used: &[u32], makespan: u64) -> Schedule {
-        let of_type = |(machine, count): (usize, &u32)| {
-            vec![Instance { machine: machine as u16, from: 0, until: makespan }; *count as usize]
-        };
-        let instances = used.iter().enumerate().flat_map(of_type).collect();
-        Schedule { instances, makespan, ..Schedule::default() }
-    }
 
     /// The fleets of those that are like a draft but for their fleet.
     fn fleets(beside: &[Draft], draft: &Draft) -> Vec<Vec<u32>> {
@@ -121,7 +110,7 @@ mod tests {
     #[test]
     fn one_machine_more_one_less_and_one_exchanged() {
         let draft = Draft::earliest(vec![5, 5]);
-        let beside = beside(&draft, &with(&[5, 4], 100), &[9, 9], None);
+        let beside = beside(&draft, &[5, 4], 100, &[9, 9], None);
         let all = [
             // More and fewer of the first, one or a few at a time, and others for them, one or all.
             [6, 4],
@@ -145,17 +134,14 @@ mod tests {
     #[test]
     fn no_more_than_can_be_had_and_no_fleet_without_machines() {
         let draft = Draft::earliest(vec![1, 0]);
-        assert_eq!(
-            fleets(&beside(&draft, &with(&[1, 0], 100), &[1, 1], None), &draft),
-            [[0, 1], [0, 1], [1, 1], [1, 1]]
-        );
-        assert_eq!(fleets(&beside(&draft, &with(&[1, 0], 100), &[1, 0], None), &draft), [[0; 2]; 0]);
+        assert_eq!(fleets(&beside(&draft, &[1, 0], 100, &[1, 1], None), &draft), [[0, 1], [0, 1], [1, 1], [1, 1]]);
+        assert_eq!(fleets(&beside(&draft, &[1, 0], 100, &[1, 0], None), &draft), [[0; 2]; 0]);
     }
 
     #[test]
     fn sooner_and_later_with_and_without_what_was_not_used() {
         let draft = Draft::cheapest(vec![2, 1], 1000, Some(3));
-        let beside = beside(&draft, &with(&[1, 1], 1000), &[2, 1], Some(1234));
+        let beside = beside(&draft, &[1, 1], 1000, &[2, 1], Some(1234));
         let targets = |fleet: &[u32]| {
             let of_fleet = beside.iter().filter(|other| other.recipe.fleet == fleet && other.guess == Some(3));
             let mut targets: Vec<u64> = of_fleet
@@ -186,7 +172,7 @@ mod tests {
             }
             let guess = [None, Some(1)][upto(1) as usize];
             let draft = [Draft::earliest(fleet.clone()), Draft::cheapest(fleet, 100, guess)][upto(1) as usize].clone();
-            let beside = beside(&draft, &with(&used, 100), &most, [None, Some(100)][upto(1) as usize]);
+            let beside = beside(&draft, &used, 100, &most, [None, Some(100)][upto(1) as usize]);
             for other in &beside {
                 let Recipe { fleet, .. } = &other.recipe;
                 assert!(fleet.iter().zip(&most).all(|(count, most)| count <= most), "seed {seed}: {other:?}");

@@ -20,6 +20,8 @@ pub struct Entry {
     pub cost: u64,
     /// How long it takes.
     pub makespan: u64,
+    /// How many instances of each type it uses.
+    used: Vec<u32>,
     is_looked_around: bool,
 }
 
@@ -138,9 +140,15 @@ impl<'p> Search<'p> {
         }
         let makespan = first.as_ref().map(|first| first.makespan);
         for (schedule, is_revised) in [(first, false), (second, true)] {
-            let Some(Schedule { cost, makespan, .. }) = schedule else { continue };
-            let draft = draft.clone();
-            self.known.entries.push(Entry { draft, is_revised, cost: cost.0, makespan, is_looked_around: false });
+            let Some(schedule) = schedule else { continue };
+            self.known.entries.push(Entry {
+                draft: draft.clone(),
+                is_revised,
+                cost: schedule.cost.0,
+                makespan: schedule.makespan,
+                used: schedule.fleet(self.most.len()),
+                is_looked_around: false,
+            });
         }
         makespan
     }
@@ -248,9 +256,8 @@ impl<'p> Search<'p> {
     /// Tries what is beside an entry, until something is better for an aim. Says whether all of it was tried.
     fn look_around(&mut self, at: usize, aim: Limits, may_go_on: &mut dyn FnMut() -> bool) -> bool {
         let entry = &self.known.entries[at];
-        let (draft, to_beat) = (entry.draft.clone(), score(entry, aim));
-        let Some(schedule) = self.schedule(entry) else { return true };
-        for other in beside(&draft, &schedule, &self.most, aim.deadline) {
+        let to_beat = score(entry, aim);
+        for other in beside(&entry.draft, &entry.used, entry.makespan, &self.most, aim.deadline) {
             if !self.may_try() || !may_go_on() {
                 return false;
             }

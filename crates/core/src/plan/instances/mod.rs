@@ -21,7 +21,8 @@ pub mod schedule;
 mod spans;
 
 pub use chain::{Link, Waited};
-pub use packer::{Choice, Recipe, pack, revise};
+pub use packer::{Choice, Recipe, pack};
 pub use problem::Problem;
 pub use profile::Need;
+pub use revise::revise;
 pub use schedule::{Instance, Run, Schedule};

@@ -6,7 +6,6 @@
 
 use super::problem::Problem;
 use super::rack::{Offer, Place, Rack};
-use super::revise::{Given, revised};
 use super::schedule::Schedule;
 
 /// Where a task is best off.
@@ -65,23 +64,6 @@ pub fn pack(
         rack.take(task, &offer);
     }
     Some(rack.schedule())
-}
-
-/// A second look at such a schedule, from its end: what is cheaper, or as cheap and faster, and ends as early as the recipe wants it, or as the schedule did. Nothing if there is no such.
-pub fn revise(
-    problem: &Problem<'_>,
-    recipe: &Recipe,
-    types: Option<&[u16]>,
-    schedule: &Schedule,
-    looks: &mut usize,
-    may_go_on: &mut dyn FnMut() -> bool,
-) -> Option<Schedule> {
-    let early_enough = match recipe.choice {
-        Choice::Earliest => 0,
-        Choice::Cheapest { target } => target,
-    };
-    let given = Given { problem, fleet: &recipe.fleet, types, end: schedule.makespan.max(early_enough) };
-    revised(&given, schedule, looks, may_go_on)
 }
 
 /// After so many looks, a thousandth of a second or a few, it is asked whether to go on.

@@ -16,6 +16,7 @@ mod back;
 mod waiting;
 
 use self::back::Back;
+use super::packer::{Choice, Recipe};
 use super::problem::Problem;
 use super::schedule::Schedule;
 
@@ -27,33 +28,41 @@ const ROUNDS: u32 = 4;
 const EARLIER: [u64; 3] = [0, 2, 12];
 
 /// What a second look has to keep to.
-pub(super) struct Given<'a> {
-    pub(super) problem: &'a Problem<'a>,
+struct Given<'a> {
+    problem: &'a Problem<'a>,
     /// How many instances of each type there may be.
-    pub(super) fleet: &'a [u32],
+    fleet: &'a [u32],
     /// On which type each task has to be, if that is decided.
-    pub(super) types: Option<&'a [u16]>,
+    types: Option<&'a [u16]>,
     /// By when the run has to end.
-    pub(super) end: u64,
+    end: u64,
 }
 
-/// A schedule that is cheaper than this one, or as cheap and faster, and ends in time. Nothing if none is found. `looks` becomes more by how much was looked at.
-pub(super) fn revised(
-    given: &Given<'_>,
-    first: &Schedule,
+/// A second look at what the packer has made of a recipe: a schedule that is cheaper, or as cheap and faster, and ends as early as the recipe wants it, or as the schedule did. Nothing if
+/// none is found. `looks` becomes more by how much was looked at.
+pub fn revise(
+    problem: &Problem<'_>,
+    recipe: &Recipe,
+    types: Option<&[u16]>,
+    schedule: &Schedule,
     looks: &mut usize,
     may_go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Schedule> {
+    let early_enough = match recipe.choice {
+        Choice::Earliest => 0,
+        Choice::Cheapest { target } => target,
+    };
+    let given = Given { problem, fleet: &recipe.fleet, types, end: schedule.makespan.max(early_enough) };
     let mut best: Option<Schedule> = None;
     for _ in 0..ROUNDS {
-        let schedule = best.as_ref().unwrap_or(first);
-        let each = schedule.instances.len() + given.fleet.len() + EARLIER.len();
-        let all = schedule.runs.len().saturating_mul(each).saturating_add(given.problem.graph.edge_count());
+        let schedule = best.as_ref().unwrap_or(schedule);
+        let each = schedule.instances.len() + recipe.fleet.len() + EARLIER.len();
+        let all = schedule.runs.len().saturating_mul(each).saturating_add(problem.graph.edge_count());
         if all > MOST_LOOKS || !may_go_on() {
             break;
         }
         *looks = looks.saturating_add(all);
-        let Some(better) = better(given, schedule) else { break };
+        let Some(better) = better(&given, schedule) else { break };
         best = Some(better);
     }
     best
