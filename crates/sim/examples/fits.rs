@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use throng_core::plan::catalogue::{Catalogue, read_machines};
 use throng_core::plan::file::PlanFile;
 use throng_core::plan::fit::Search;
+use throng_core::plan::frontier::Point;
 use throng_core::plan::instances::Schedule;
-use throng_core::plan::planner::{Asked, Decided, Limits, Plan, Planned, by_name};
+use throng_core::plan::planner::{Decided, Limits, Plan, Planned, by_name};
 use throng_core::plan::prepared::Prepared;
 use throng_core::plan::rented::guesses;
 use throng_core::policy::Policy;
@@ -146,7 +147,7 @@ impl<'a> Case<'a> {
             }));
         }
         println!();
-        self.behind(fit.as_ref(), &asked, &limits);
+        tell_behind(&fit.curve(&asked).expect("it has a curve").points, &limits, &own);
         let told = |limits: &Limits, figures: &Option<Figures>| match figures {
             None => "-".to_owned(),
             Some(figures) if limits.budget.is_some() => format!("{:.0} s", figures.ran.1),
@@ -201,22 +202,6 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// How much worse the curve is than what is planned for limits.
-    fn behind(&self, fit: &dyn Plan, asked: &Asked<'_>, limits: &[Limits]) {
-        let points = fit.curve(asked).expect("it has a curve").points;
-        let behind = limits.iter().map(|limits| {
-            let kept = points.iter().filter(|point| limits.keeps(point.cost, point.makespan));
-            let planned = fit.plan(asked, *limits).expect("others keep it");
-            match limits.budget {
-                Some(_) => kept.map(|point| point.makespan).min().map(|time| time as f64 / planned.makespan() as f64),
-                None => kept.map(|point| point.cost).min().map(|cost| cost as f64 / planned.cost() as f64),
-            }
-        });
-        let behind: Vec<f64> = behind.map(|ratio| ratio.expect("the curve keeps it") * 100.0 - 100.0).collect();
-        let mean = behind.iter().sum::<f64>() / behind.len() as f64;
-        println!("its curve is behind by {mean:.1} %, at worst {:.1} %", behind.iter().copied().fold(0.0, f64::max));
-    }
-
     fn execute(&self, schedule: &Schedule) -> Figures {
         assert_eq!(schedule.fault(&self.prepared.problem), None);
         let planned = Planned::unproven(Decided::Instances(schedule.clone()));
@@ -229,4 +214,24 @@ impl<'a> Case<'a> {
             ran: (bill.total().about(), outcome.makespan.as_secs_f64()),
         }
     }
+}
+
+/// How much worse the curve is than what was planned for limits.
+fn tell_behind(points: &[Point], limits: &[Limits], own: &[Option<Figures>]) {
+    let behind = limits.iter().zip(own).filter_map(|(limits, own)| {
+        let (cost, time) = own.as_ref()?.planned;
+        let kept = points.iter().filter(|point| limits.keeps(point.cost, point.makespan));
+        let ratio = match limits.budget {
+            Some(_) => kept.map(|point| point.makespan).min()? as f64 / 1e9 / time,
+            None => kept.map(|point| point.cost).min()? as f64 / 1e12 / cost,
+        };
+        Some(ratio * 100.0 - 100.0)
+    });
+    let behind: Vec<f64> = behind.collect();
+    let mean = behind.iter().sum::<f64>() / behind.len() as f64;
+    println!(
+        "its curve is behind by {mean:.1} %, at worst {:.1} %, for {} limits",
+        behind.iter().copied().fold(0.0, f64::max),
+        behind.len()
+    );
 }
