@@ -46,7 +46,7 @@ pub fn svg(case: &Case<'_>, planned: Option<&Planned>, frontier: &Frontier) -> S
             WIDTH - RIGHT,
             LEFT - 8.0,
             y + 4.0,
-            time(at)
+            if at == 0 { "0".to_owned() } else { time(at) }
         );
     }
     for at in ticks(least, most, &money_steps()) {
